@@ -1,0 +1,33 @@
+/**
+ * What crosses a boundary: ids, messages, runs, events, workflow contracts, the error catalogue. Types and constants
+ * only, no I/O, so that workflows, activities, the API and tests can all import it. Zod schemas live in `schemas/`,
+ * which workflows never import.
+ */
+export { LOCAL_OWNER, OWNER_ID_PATTERN, THREAD_ID_PATTERN, runWorkflowId } from './ids';
+export type { JsonObject, JsonValue } from './json';
+export type {
+  AiMessage,
+  HumanMessage,
+  InvalidToolCall,
+  Message,
+  MessageContent,
+  SystemMessage,
+  TextBlock,
+  ToolCall,
+  ToolMessage,
+  UsageMetadata,
+} from './messages';
+export { CANCEL_ACTIONS, MULTITASK_STRATEGIES, RUN_STATUSES, STREAM_MODES } from './runs';
+export type {
+  CancelAction,
+  DisconnectMode,
+  MultitaskStrategy,
+  RunError,
+  RunRecord,
+  RunStatus,
+  StopReason,
+  StreamMode,
+} from './runs';
+export type { RunEvent, RunEventInput, RunEventKind } from './run-events';
+export { AppError, ERROR_CATALOGUE, isAppError } from './errors';
+export type { ErrorCode } from './errors';
