@@ -1,0 +1,12 @@
+/**
+ * Configuration: find, read, resolve, validate and freeze. The only folder that reads the process's environment; it
+ * starts nothing and connects to nothing.
+ */
+export { LOG_LEVELS, parseEnvironment, processEnvironment } from './environment';
+export type { Environment, LogLevel } from './environment';
+export { withEnvironmentFile } from './environment-file';
+export type { EnvironmentVariables } from './environment-variables';
+export { loadConfig } from './load-config';
+export type { LoadedConfig } from './load-config';
+export type { ConfigLocation } from './locate-config';
+export { schemaKeys } from './schema-keys';

@@ -1,0 +1,40 @@
+/** Which file is the configuration: argument, then DEER_FLOW_CONFIG_PATH, then `config.yaml` in the project root. */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { configError } from './config-error';
+import type { EnvironmentVariables } from './environment-variables';
+
+const DEFAULT_NAME = 'config.yaml';
+
+export interface ConfigLocation {
+  path?: string;
+  env: EnvironmentVariables;
+  cwd: string;
+}
+
+/** The project root; a root that was named but does not exist is an error, never replaced in silence. */
+export function projectRoot(env: EnvironmentVariables, cwd: string): string {
+  const named = env.DEER_FLOW_PROJECT_ROOT;
+  if (named === undefined || named === '') return cwd;
+  const root = resolve(cwd, named);
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+    throw configError('DEER_FLOW_PROJECT_ROOT', '', 'expected the path of an existing folder');
+  }
+  return root;
+}
+
+/** Path of the configuration file, or null where there is none and the defaults apply. */
+export function locateConfig({ path, env, cwd }: ConfigLocation): string | null {
+  if (path !== undefined) return existing(resolve(cwd, path), 'path');
+  const named = env.DEER_FLOW_CONFIG_PATH;
+  if (named !== undefined && named !== '') return existing(resolve(cwd, named), 'DEER_FLOW_CONFIG_PATH');
+  const usual = resolve(projectRoot(env, cwd), DEFAULT_NAME);
+  return statSync(usual, { throwIfNoEntry: false }) === undefined ? null : usual;
+}
+
+function existing(path: string, source: string): string {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
+    throw configError(source, '', 'expected the path of an existing configuration file');
+  }
+  return path;
+}

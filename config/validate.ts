@@ -1,0 +1,106 @@
+/** Checks the parsed file against the schema and turns the first fault into one line for the operator. */
+import type { z } from 'zod';
+import { configSchema } from '../contracts/schemas/config';
+import type { Config } from '../contracts/schemas/config';
+import { configError, dottedKey } from './config-error';
+import type { Interpolated } from './interpolate';
+import { knownKeysAt } from './schema-keys';
+
+type Issue = z.core.$ZodIssue;
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping of keys to values',
+  record: 'a mapping of keys to values',
+};
+
+export function validateConfig({ value, fromEnvironment }: Interpolated, file: string): Config {
+  let result = configSchema.safeParse(value);
+  if (!result.success && fromEnvironment.size > 0) {
+    // Variables are text; where the schema wants a number or a boolean, plain digits or true/false stand for it.
+    const converted = convertText(value, result.error.issues, fromEnvironment);
+    if (converted) result = configSchema.safeParse(value);
+  }
+  if (result.success) return result.data;
+  const issues = result.error.issues.flatMap((issue) => describeIssue(issue, value));
+  const [first] = issues;
+  const rest = issues.length - 1;
+  const more = rest > 0 ? ` (and ${rest} more ${rest === 1 ? 'problem' : 'problems'})` : '';
+  throw configError(file, first?.key ?? '', `${first?.problem ?? 'expected another value'}${more}`, issues);
+}
+
+/** Works on the copy that interpolation made; returns whether anything changed. */
+function convertText(root: unknown, issues: readonly Issue[], fromEnvironment: ReadonlySet<string>): boolean {
+  let changed = false;
+  for (const issue of issues) {
+    if (issue.code !== 'invalid_type' || !fromEnvironment.has(dottedKey(issue.path))) continue;
+    const parent = valueAt(root, issue.path.slice(0, -1));
+    const last = issue.path.at(-1);
+    if (typeof parent !== 'object' || parent === null || last === undefined) continue;
+    const text = String(Reflect.get(parent, last)).trim();
+    const value = textAs(issue.expected, text);
+    if (value === undefined) continue;
+    Reflect.set(parent, last, value);
+    changed = true;
+  }
+  return changed;
+}
+
+function textAs(expected: string, text: string): number | boolean | undefined {
+  if ((expected === 'number' || expected === 'int') && /^\d{1,15}$/.test(text)) return Number(text);
+  if (expected === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return undefined;
+}
+
+interface Problem {
+  key: string;
+  problem: string;
+}
+
+function describeIssue(issue: Issue, root: unknown): Problem[] {
+  const key = dottedKey(issue.path);
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const known = knownKeysAt(issue.path);
+      const hint = known.length === 0 ? '' : `; expected one of ${known.join(', ')}`;
+      return issue.keys.map((name) => ({ key: dottedKey([...issue.path, name]), problem: `unknown key${hint}` }));
+    }
+    case 'invalid_type': {
+      const expected = TYPE_NAMES[issue.expected] ?? issue.expected;
+      return [{ key, problem: `expected ${expected}, got ${describeValue(valueAt(root, issue.path))}` }];
+    }
+    case 'too_small':
+    case 'too_big':
+      return [{ key, problem: `expected ${describeBound(issue)}, got ${describeValue(valueAt(root, issue.path))}` }];
+    case 'invalid_value':
+      return [{ key, problem: `expected one of ${issue.values.map(String).join(', ')}` }];
+    default:
+      return [{ key, problem: `expected another value: ${issue.message}` }];
+  }
+}
+
+function describeBound(issue: Extract<Issue, { code: 'too_small' | 'too_big' }>): string {
+  const bound = issue.code === 'too_small' ? issue.minimum : issue.maximum;
+  const unit = issue.origin === 'string' ? ' characters' : issue.origin === 'array' ? ' entries' : '';
+  if (issue.code === 'too_small') return `${issue.inclusive ? 'at least' : 'more than'} ${String(bound)}${unit}`;
+  return `${issue.inclusive ? 'at most' : 'less than'} ${String(bound)}${unit}`;
+}
+
+/** Texts are never repeated: the value may be a key that was put in the wrong place. */
+function describeValue(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return value === '' ? 'empty text' : 'text';
+  return Array.isArray(value) ? 'a list' : 'a mapping';
+}
+
+function valueAt(root: unknown, path: ReadonlyArray<PropertyKey>): unknown {
+  return path.reduce<unknown>(
+    (value, part) => (typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined),
+    root,
+  );
+}
