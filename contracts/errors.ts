@@ -36,6 +36,8 @@ export const ERROR_CATALOGUE = {
   internal: { status: 500, retryable: false },
   /** The run reached a terminal status while an activity was still at work: its writes are refused. */
   run_closed: { status: 409, retryable: false },
+  /** The step is already in the log: a retry found what an earlier attempt committed. */
+  already_committed: { status: 409, retryable: false },
   run_cancelled: { status: 409, retryable: false },
   recursion_limit: { status: 500, retryable: false },
   configuration: { status: 500, retryable: false },

@@ -31,3 +31,24 @@ export type {
 export type { RunEvent, RunEventInput, RunEventKind } from './run-events';
 export { AppError, ERROR_CATALOGUE, isAppError } from './errors';
 export type { ErrorCode } from './errors';
+export type { RunContext, RunOptions } from './run-options';
+export {
+  AGENT_RUN_WORKFLOW,
+  CANCEL_RUN_SIGNAL,
+  RECONCILE_SCHEDULE_ID,
+  RECONCILE_WORKFLOW,
+  SEARCH_ATTRIBUTES,
+  WORKFLOW_TASK_TIMEOUT_MS,
+} from './workflows';
+export type {
+  AgentRunInput,
+  BeginRunResult,
+  FinishRunInput,
+  FinishRunResult,
+  NextMove,
+  PendingToolCall,
+  ReconcileReport,
+  RunActivities,
+  RunOutcome,
+  RunProgress,
+} from './workflows';

@@ -8,23 +8,28 @@ import type { JsonObject } from './json';
 export type RunEventKind =
   /** First event of every run. Payload: `{run_id, thread_id}`. */
   | 'run-start'
-  /** The thread's state after a step. Payload: `{watermark}`, and `{interrupts}` where the run stops at a breakpoint. */
+  /** The thread's state after a step. Payload: `{watermark}`, and `{interrupts: [{value, id}]}` at a breakpoint. */
   | 'state'
-  /** Part of a model reply. Payload: a message chunk without what the reader can add. */
+  /**
+   * Part of a model reply. Payload: `{id, step, content, tool_call_chunks, additional_kwargs}`, on the last part also
+   * `{usage_metadata, response_metadata, chunk_position: 'last'}`. Parts with one id are concatenated by the reader.
+   */
   | 'text-delta'
-  /** A whole message (human, tool, fallback answer). Refers to the message. */
+  /** A whole message (human, tool, fallback answer). Payload: `{node, step}`; refers to the message. */
   | 'message'
-  /** A node's writes. Payload: `{node, writes}`; `writes.messages` is taken from the message referred to. */
+  /** A node's writes. Payload: `{node, writes}`; where it refers to a message, that is `writes.messages[0]`. */
   | 'update'
   /** A client-visible notice. Payload: any object with a string `type`. */
   | 'custom'
-  /** A task of a step began or ended. Payload as LangGraph's `tasks` mode. */
+  /** A node began (`{id, name, step, triggers}`) or ended (`{id, name, step, error, interrupts}`, refers to its message). */
   | 'task'
-  /** A checkpoint was written. Payload: `{watermark, checkpoint_id}`. */
+  /** A checkpoint was written. Payload: `{watermark}`. */
   | 'checkpoint'
-  /** The run failed. Payload: `{message, name}`. */
+  /** The same as `task` and `checkpoint` for mode `debug`. Payload: `{type: task | task_result | checkpoint, ...}`. */
+  | 'debug'
+  /** The run failed outside the model. Payload: `{message, name}`. */
   | 'run-error'
-  /** Last event of every run. */
+  /** Last event of every run. Payload: `{}`. */
   | 'run-end';
 
 export interface RunEventInput {

@@ -55,7 +55,9 @@ export const configSchema = z.strictObject({
     use: z.string().default('deerflow.sandbox.local:LocalSandboxProvider'),
     allow_host_bash: z.boolean().default(false),
     mounts: z
-      .array(z.strictObject({ host_path: z.string(), container_path: z.string(), read_only: z.boolean().default(false) }))
+      .array(
+        z.strictObject({ host_path: z.string(), container_path: z.string(), read_only: z.boolean().default(false) }),
+      )
       .default([]),
     bash_output_max_chars: characters.default(20_000),
     read_file_output_max_chars: characters.default(50_000),

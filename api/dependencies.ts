@@ -1,0 +1,33 @@
+import type { Config } from '../contracts/schemas/config';
+import type { Listener, Stores } from '../db';
+import type { Logger } from '../observability/logger';
+import type { RunGateway } from '../temporal';
+import type { RunFeeds } from './sse/run-feeds';
+
+/** What the process settings say about the HTTP face. */
+export interface ApiSettings {
+  /** Runtime home: where thread files are. */
+  home: string;
+  docsEnabled: boolean;
+  corsOrigins: readonly string[];
+}
+
+/** Who asks. Filled in by the identity middleware, the one place that decides it. */
+export interface Identity {
+  owner: string;
+  email: string;
+  role: 'admin' | 'user' | 'internal';
+}
+
+export interface ApiDependencies {
+  /** The configuration as it is now; read per request. */
+  config(): Config;
+  settings: ApiSettings;
+  stores: Stores;
+  gateway: RunGateway;
+  feeds: RunFeeds;
+  /** Wakes readers of run events. */
+  listener: Listener;
+  temporalReachable(timeoutMs: number): Promise<boolean>;
+  log: Logger;
+}

@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject, JsonValue, Message, RunEventInput } from '../contracts';
+import { AppError } from '../contracts';
+import type { Database, Queryable } from './database';
+import { translateErrors } from './errors';
+
+export interface CheckpointInput {
+  step: number;
+  source: 'input' | 'loop' | 'update' | 'fork';
+  node?: string;
+  next?: string[];
+  interrupts?: JsonValue[];
+  metadata?: JsonObject;
+  error?: string;
+  parentId?: string;
+}
+
+export interface JournalInput {
+  eventType: string;
+  category: string;
+  content?: JsonValue;
+  messageId?: string;
+  metadata?: JsonObject;
+}
+
+export interface PlannedToolCall {
+  toolCallId: string;
+  turn: number;
+  place: number;
+  name: string;
+  messageId: string;
+}
+
+/** One commit to a thread; see `commit_step` in the migrations for the meaning of each part. */
+export interface StepCommit {
+  threadId: string;
+  runId?: string;
+  restore?: number;
+  messages?: Message[];
+  removeMessages?: string[];
+  channels?: JsonObject;
+  artifacts?: string[];
+  journal?: JournalInput[];
+  toolCalls?: PlannedToolCall[];
+  toolResult?: { turn: number; toolCallId: string; message: Message; journal: JournalInput };
+  turn?: { turn: number; messageId: string; outcome: JsonValue };
+  usage?: { calls: number; input: number; output: number; total: number };
+  checkpoint?: CheckpointInput;
+  events?: RunEventInput[];
+  phase?: { checkpoint: CheckpointInput; events: RunEventInput[] };
+  touch?: boolean;
+}
+
+export interface CommitResult {
+  seq: number;
+  /** The tool result completed its turn. */
+  phaseComplete: boolean;
+}
+
+export interface CheckpointRow {
+  checkpointId: string;
+  parentId: string | null;
+  watermark: number;
+  runId: string | null;
+  step: number;
+  source: string;
+  node: string | null;
+  next: string[];
+  interrupts: JsonValue[];
+  error: string | null;
+  metadata: JsonObject;
+  createdAt: string;
+}
+
+/** A thread's state at one watermark. Message bodies stay JSON text: most readers only send them on. */
+export interface ThreadState {
+  messages: string[];
+  channels: JsonObject;
+}
+
+export interface MessageLog {
+  commit(step: StepCommit, client?: Queryable): Promise<CommitResult>;
+  /** The newest state, or the one at a watermark. */
+  state(threadId: string, watermark?: number): Promise<ThreadState>;
+  channels(threadId: string, watermark?: number): Promise<JsonObject>;
+  checkpoint(threadId: string, checkpointId: string): Promise<CheckpointRow | null>;
+  head(threadId: string): Promise<CheckpointRow | null>;
+  /** Newest first; `before` is a checkpoint id and is itself included (API specification 4). */
+  history(threadId: string, options: { limit: number; before?: string }): Promise<CheckpointRow[]>;
+  message(threadId: string, messageId: string): Promise<Message | null>;
+}
+
+export function createMessageLog(database: Database): MessageLog {
+  return {
+    commit: (step, client) => commitStep(client ?? database.pool, step),
+    state: (threadId, watermark) => readState(database.pool, threadId, watermark),
+    channels: (threadId, watermark) => readChannels(database.pool, threadId, watermark),
+    checkpoint: async (threadId, checkpointId) => {
+      if (!isUuid(checkpointId)) return null;
+      const rows = await readCheckpoints(database.pool, 'checkpoint_id = $2', [threadId, checkpointId], 1);
+      return rows[0] ?? null;
+    },
+    head: async (threadId) => (await readCheckpoints(database.pool, 'true', [threadId], 1))[0] ?? null,
+    history: (threadId, options) => readHistory(database.pool, threadId, options),
+    message: async (threadId, messageId) => {
+      const { rows } = await database.pool.query<{ body: Message }>(
+        'select body from thread_messages where thread_id = $1 and message_id = $2 and until is null',
+        [threadId, messageId],
+      );
+      return rows[0]?.body ?? null;
+    },
+  };
+}
+
+const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function isUuid(text: string): boolean {
+  return UUID_PATTERN.test(text);
+}
+
+/** Writes one step; inside a transaction where a connection is given. */
+export async function commitStep(client: Queryable, step: StepCommit): Promise<CommitResult> {
+  return translateErrors(async () => {
+    const { rows } = await client.query<{ result: { seq: number; phase_complete: boolean } }>(
+      'select commit_step($1::jsonb) as result',
+      [JSON.stringify(toParameters(step))],
+    );
+    const result = rows[0]?.result;
+    if (result === undefined) throw new AppError('internal', 'The commit gave no result.');
+    return { seq: result.seq, phaseComplete: result.phase_complete };
+  });
+}
+
+function toParameters(step: StepCommit): Record<string, unknown> {
+  return {
+    thread_id: step.threadId,
+    run_id: step.runId,
+    restore: step.restore,
+    messages: step.messages?.map((message) => ({ id: message.id, body: message })),
+    remove_messages: step.removeMessages,
+    channels: step.channels,
+    artifacts: step.artifacts,
+    journal: step.journal?.map(journalParameters),
+    tool_calls: step.toolCalls?.map((call) => ({
+      tool_call_id: call.toolCallId,
+      turn: call.turn,
+      place: call.place,
+      name: call.name,
+      message_id: call.messageId,
+    })),
+    tool_result: step.toolResult && {
+      turn: step.toolResult.turn,
+      tool_call_id: step.toolResult.toolCallId,
+      message: step.toolResult.message,
+      journal: journalParameters(step.toolResult.journal),
+    },
+    turn: step.turn && { turn: step.turn.turn, message_id: step.turn.messageId, outcome: step.turn.outcome },
+    usage: step.usage,
+    checkpoint: step.checkpoint && checkpointParameters(step.checkpoint),
+    events: step.events?.map(eventParameters),
+    phase: step.phase && {
+      checkpoint: checkpointParameters(step.phase.checkpoint),
+      events: step.phase.events.map(eventParameters),
+    },
+    touch: step.touch,
+  };
+}
+
+function journalParameters(row: JournalInput): Record<string, unknown> {
+  return {
+    event_type: row.eventType,
+    category: row.category,
+    content: row.content,
+    message_id: row.messageId,
+    metadata: row.metadata ?? {},
+  };
+}
+
+function checkpointParameters(checkpoint: CheckpointInput): Record<string, unknown> {
+  return {
+    id: randomUUID(),
+    step: checkpoint.step,
+    source: checkpoint.source,
+    node: checkpoint.node,
+    next: checkpoint.next ?? [],
+    interrupts: checkpoint.interrupts ?? [],
+    metadata: checkpoint.metadata ?? {},
+    error: checkpoint.error,
+    parent_id: checkpoint.parentId,
+  };
+}
+
+export function eventParameters(event: RunEventInput): Record<string, unknown> {
+  return { kind: event.kind, payload: event.payload, message_id: event.messageId };
+}
+
+/** Rows visible at a watermark; without one, the open rows, which have an index of their own. */
+function visibleAt(watermark: number | undefined): string {
+  return watermark === undefined ? 'until is null' : 'since <= $2 and (until is null or until > $2)';
+}
+
+async function readState(client: Queryable, threadId: string, watermark?: number): Promise<ThreadState> {
+  const parameters = watermark === undefined ? [threadId] : [threadId, watermark];
+  const { rows } = await client.query<{ body: string }>(
+    `select body::text as body from thread_messages where thread_id = $1 and ${visibleAt(watermark)} order by position`,
+    parameters,
+  );
+  return { messages: rows.map((row) => row.body), channels: await readChannels(client, threadId, watermark) };
+}
+
+async function readChannels(client: Queryable, threadId: string, watermark?: number): Promise<JsonObject> {
+  const parameters = watermark === undefined ? [threadId] : [threadId, watermark];
+  const { rows } = await client.query<{ channel: string; value: JsonValue }>(
+    `select channel, value from thread_channels where thread_id = $1 and ${visibleAt(watermark)} order by channel`,
+    parameters,
+  );
+  return Object.fromEntries(rows.map((row) => [row.channel, row.value]));
+}
+
+async function readHistory(
+  client: Queryable,
+  threadId: string,
+  options: { limit: number; before?: string },
+): Promise<CheckpointRow[]> {
+  if (options.before === undefined) return readCheckpoints(client, 'true', [threadId], options.limit);
+  if (!isUuid(options.before)) return [];
+  const condition =
+    'watermark <= (select watermark from checkpoints where thread_id = $1 and checkpoint_id = $2::uuid)';
+  return readCheckpoints(client, condition, [threadId, options.before], options.limit);
+}
+
+async function readCheckpoints(
+  client: Queryable,
+  condition: string,
+  parameters: unknown[],
+  limit: number,
+): Promise<CheckpointRow[]> {
+  const { rows } = await client.query<CheckpointRow>(
+    `select checkpoint_id as "checkpointId", parent_id as "parentId", watermark, run_id as "runId", step, source, node,
+            next, interrupts, error, metadata, created_at as "createdAt"
+     from checkpoints where thread_id = $1 and ${condition} order by watermark desc limit ${limit}`,
+    parameters,
+  );
+  return rows;
+}

@@ -1,0 +1,61 @@
+import type { RunEvent, RunEventInput } from '../contracts';
+import type { Database } from './database';
+import { translateErrors } from './errors';
+import { eventParameters } from './message-log';
+
+export interface RunEventStore {
+  /** Adds events; throws `run_closed` once the run has ended. Returns the number of the first. */
+  append(runId: string, events: RunEventInput[]): Promise<number>;
+  /** Events after a number, in order. */
+  read(runId: string, after: number, limit: number): Promise<RunEvent[]>;
+  /** Kind of the newest event, to see whether an earlier attempt streamed text. */
+  lastKind(runId: string): Promise<string | null>;
+  /** Drops the events of runs that ended before the retention; returns how many runs were pruned. */
+  prune(retentionSeconds: number): Promise<number>;
+}
+
+export function createRunEventStore(database: Database): RunEventStore {
+  const { pool } = database;
+  return {
+    append: (runId, events) =>
+      translateErrors(async () => {
+        const { rows } = await pool.query<{ first: number }>('select append_run_events($1, $2::jsonb) as first', [
+          runId,
+          JSON.stringify(events.map(eventParameters)),
+        ]);
+        return rows[0]?.first ?? 0;
+      }),
+    read: (runId, after, limit) =>
+      translateErrors(async () => {
+        const { rows } = await pool.query<RunEvent>(
+          `select e.run_id as "runId", e.number, (extract(epoch from e.at) * 1000)::bigint as at, e.kind,
+                  e.payload::text as payload, m.body::text as message
+           from run_events e
+           left join runs r on e.message_id is not null and r.run_id = e.run_id
+           left join thread_messages m
+             on m.thread_id = r.thread_id and m.message_id = e.message_id and m.since = e.message_since
+           where e.run_id = $1 and e.number > $2 order by e.number limit $3`,
+          [runId, after, limit],
+        );
+        return rows;
+      }),
+    async lastKind(runId) {
+      const { rows } = await pool.query<{ kind: string }>(
+        'select kind from run_events where run_id = $1 order by number desc limit 1',
+        [runId],
+      );
+      return rows[0]?.kind ?? null;
+    },
+    async prune(retentionSeconds) {
+      const { rowCount } = await pool.query(
+        `with ended as (
+           select run_id from runs where ended_at < now() - make_interval(secs => $1)
+             and exists (select 1 from run_events e where e.run_id = runs.run_id)
+           limit 500)
+         delete from run_events using ended where run_events.run_id = ended.run_id`,
+        [retentionSeconds],
+      );
+      return rowCount ?? 0;
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import type { CancelAction } from '../contracts';
+import type { Database, Queryable } from './database';
+import { translateErrors } from './errors';
+import type { StepCommit } from './message-log';
+import { commitStep, isUuid } from './message-log';
+import type { AdmissionRequest, AdmissionResult } from './run-admission';
+import { admitRun } from './run-admission';
+import type { EndedRun, RunEnding } from './run-ending';
+import { endRun, requestCancel } from './run-ending';
+import type { RunRow } from './run-row';
+import { RUN_COLUMNS } from './run-row';
+
+export interface TokenTotals {
+  totalTokens: number;
+  totalInputTokens: number;
+  totalOutputTokens: number;
+  totalRuns: number;
+  byModel: Record<string, { tokens: number; runs: number }>;
+  leadAgent: number;
+  subagent: number;
+  middleware: number;
+}
+
+export interface RunStore {
+  get(owner: string, runId: string): Promise<RunRow | null>;
+  /** For the worker, which acts for whoever owns the run. */
+  load(runId: string): Promise<RunRow | null>;
+  list(owner: string, threadId: string, options: { limit: number; offset: number; status?: string }): Promise<RunRow[]>;
+  active(threadId: string): Promise<RunRow | null>;
+  /** Decides whether a new run may have its thread; see `admitRun`. */
+  admit(request: AdmissionRequest): Promise<AdmissionResult>;
+  /**
+   * Records the wish to cancel; the first action wins. `signal` says that the run's workflow must be told. Null where
+   * there is no such run.
+   */
+  requestCancel(owner: string, runId: string, action: CancelAction): Promise<{ row: RunRow; signal: boolean } | null>;
+  /** Marks the run as running with its first commit; false where an earlier attempt did. */
+  begin(runId: string, commit: Omit<StepCommit, 'runId'>, modelName: string | null): Promise<boolean>;
+  /** Writes the terminal status; see `endRun`. */
+  end(runId: string, decide: (row: RunRow) => RunEnding): Promise<EndedRun | null>;
+  markWorkflowStarted(runId: string): Promise<void>;
+  supersede(threadId: string, runId: string): Promise<void>;
+  delete(owner: string, runId: string): Promise<boolean>;
+  tokenTotals(threadId: string, includeActive: boolean): Promise<TokenTotals>;
+  /** Runs whose workflow was never started, although `olderThanSeconds` have passed since they were admitted. */
+  unstarted(olderThanSeconds: number, limit: number): Promise<RunRow[]>;
+  /** Runs that hold a thread and have not moved for a while: candidates for a look at their workflow. */
+  quiet(olderThanSeconds: number, limit: number): Promise<RunRow[]>;
+}
+
+export function createRunStore(database: Database): RunStore {
+  const { pool } = database;
+  const many = (client: Queryable, sql: string, parameters: unknown[]): Promise<RunRow[]> =>
+    translateErrors(async () => (await client.query<RunRow>(sql, parameters)).rows);
+  const first = async (client: Queryable, sql: string, parameters: unknown[]): Promise<RunRow | null> =>
+    (await many(client, sql, parameters))[0] ?? null;
+
+  return {
+    get: async (owner, runId) =>
+      isUuid(runId)
+        ? first(pool, `select ${RUN_COLUMNS} from runs where run_id = $1 and owner = $2`, [runId, owner])
+        : null,
+    load: (runId) => first(pool, `select ${RUN_COLUMNS} from runs where run_id = $1`, [runId]),
+    list: (owner, threadId, { limit, offset, status }) =>
+      many(
+        pool,
+        `select ${RUN_COLUMNS} from runs where owner = $1 and thread_id = $2 and ($3::text is null or status = $3)
+         order by ordinal desc limit $4 offset $5`,
+        [owner, threadId, status ?? null, limit, offset],
+      ),
+    active: (threadId) =>
+      first(pool, `select ${RUN_COLUMNS} from runs where thread_id = $1 and admission = 'active'`, [threadId]),
+    admit: (request) => admitRun(database, request),
+    requestCancel: async (owner, runId, action) =>
+      isUuid(runId) ? requestCancel(database, owner, runId, action) : null,
+    begin: (runId, commit, modelName) => beginRun(database, runId, commit, modelName),
+    end: (runId, decide) => endRun(database, runId, decide),
+    async markWorkflowStarted(runId) {
+      await pool.query('update runs set workflow_started_at = coalesce(workflow_started_at, now()) where run_id = $1', [
+        runId,
+      ]);
+    },
+    async supersede(threadId, runId) {
+      if (!isUuid(runId)) return;
+      await pool.query('update runs set superseded = true where thread_id = $1 and run_id = $2', [threadId, runId]);
+    },
+    async delete(owner, runId) {
+      const { rowCount } = await pool.query(
+        "delete from runs where owner = $1 and run_id = $2 and admission = 'ended'",
+        [owner, runId],
+      );
+      return rowCount === 1;
+    },
+    tokenTotals: (threadId, includeActive) => readTokenTotals(pool, threadId, includeActive),
+    unstarted: (olderThanSeconds, limit) =>
+      many(
+        pool,
+        `select ${RUN_COLUMNS} from runs where admission = 'active' and workflow_started_at is null
+           and updated_at < now() - make_interval(secs => $1) order by ordinal limit $2`,
+        [olderThanSeconds, limit],
+      ),
+    quiet: (olderThanSeconds, limit) =>
+      many(
+        pool,
+        `select ${RUN_COLUMNS} from runs where admission = 'active' and workflow_started_at is not null
+           and greatest(updated_at, available_at) < now() - make_interval(secs => $1) order by updated_at limit $2`,
+        [olderThanSeconds, limit],
+      ),
+  };
+}
+
+async function beginRun(
+  database: Database,
+  runId: string,
+  commit: Omit<StepCommit, 'runId'>,
+  modelName: string | null,
+): Promise<boolean> {
+  return translateErrors(() =>
+    database.transaction(async (client) => {
+      const { rows } = await client.query<{ log_seq: number }>(
+        'select log_seq from threads where thread_id = $1 for update',
+        [commit.threadId],
+      );
+      const { rowCount } = await client.query(
+        `update runs set status = 'running', started_at = clock_timestamp(), base_watermark = $2, model_name = $3
+         where run_id = $1 and status = 'pending'`,
+        [runId, rows[0]?.log_seq ?? 0, modelName],
+      );
+      if (rowCount !== 1) return false;
+      await commitStep(client, { ...commit, runId });
+      return true;
+    }),
+  );
+}
+
+async function readTokenTotals(client: Queryable, threadId: string, includeActive: boolean): Promise<TokenTotals> {
+  const { rows } = await client.query<{
+    model: string | null;
+    runs: number;
+    total: number;
+    input: number;
+    output: number;
+    lead: number;
+    subagent: number;
+    middleware: number;
+  }>(
+    `select model_name as model, count(*) as runs, sum(total_tokens)::bigint as total,
+            sum(total_input_tokens)::bigint as input, sum(total_output_tokens)::bigint as output,
+            sum(lead_agent_tokens)::bigint as lead, sum(subagent_tokens)::bigint as subagent,
+            sum(middleware_tokens)::bigint as middleware
+     from runs where thread_id = $1 and ($2 or admission = 'ended') group by model_name`,
+    [threadId, includeActive],
+  );
+  const sum = (pick: (row: (typeof rows)[number]) => number): number =>
+    rows.reduce((total, row) => total + pick(row), 0);
+  return {
+    totalTokens: sum((row) => row.total),
+    totalInputTokens: sum((row) => row.input),
+    totalOutputTokens: sum((row) => row.output),
+    totalRuns: sum((row) => row.runs),
+    byModel: Object.fromEntries(
+      rows.flatMap((row) => (row.model === null ? [] : [[row.model, { tokens: row.total, runs: row.runs }]])),
+    ),
+    leadAgent: sum((row) => row.lead),
+    subagent: sum((row) => row.subagent),
+    middleware: sum((row) => row.middleware),
+  };
+}

@@ -1,0 +1,90 @@
+import type { JsonObject, JsonValue } from '../contracts';
+import type { Database } from './database';
+import { translateErrors } from './errors';
+
+export interface WritePlanRow {
+  path: string;
+  before: string | null;
+  after: string;
+}
+
+/** What the ledger knows of a call before it runs. */
+export interface LedgerEntry {
+  state: 'planned' | 'started' | 'done';
+  turn: number;
+  place: number;
+  name: string;
+  messageId: string;
+  writePlan: WritePlanRow | null;
+  /** The arguments as the reply holds them; null where they were no JSON object. */
+  args: JsonObject | null;
+}
+
+/** A call is named by its run, its turn and its id: some providers use the same ids again in every reply. */
+export interface CallKey {
+  runId: string;
+  turn: number;
+  toolCallId: string;
+}
+
+export interface PlannedCall {
+  turn: number;
+  toolCallId: string;
+  name: string;
+}
+
+export interface ToolLedger {
+  entry(key: CallKey): Promise<LedgerEntry | null>;
+  /** Marks the call as started. A side effect may happen only after this has been committed. */
+  start(key: CallKey, writePlan: WritePlanRow | null): Promise<void>;
+  /** Calls of a run without a result, in the order of the reply. */
+  unfinished(runId: string): Promise<PlannedCall[]>;
+  /** The committed outcome of a turn, if there is one. */
+  turnOutcome(runId: string, turn: number): Promise<JsonValue | null>;
+}
+
+export function createToolLedger(database: Database): ToolLedger {
+  const { pool } = database;
+  return {
+    entry: (key) =>
+      translateErrors(async () => {
+        const { rows } = await pool.query<LedgerEntry>(
+          `select c.state, c.turn, c.place, c.name, c.message_id as "messageId", c.write_plan as "writePlan",
+                  (select call -> 'args' from json_array_elements(m.body -> 'tool_calls') call
+                    where call ->> 'id' = c.tool_call_id limit 1) as args
+           from tool_calls c join runs r using (run_id)
+           left join thread_messages m
+             on m.thread_id = r.thread_id and m.message_id = c.message_id and m.until is null
+           where c.run_id = $1 and c.turn = $2 and c.tool_call_id = $3`,
+          [key.runId, key.turn, key.toolCallId],
+        );
+        return rows[0] ?? null;
+      }),
+    start: (key, writePlan) =>
+      translateErrors(async () => {
+        await pool.query(
+          `update tool_calls set state = 'started', attempts = attempts + 1, started_at = coalesce(started_at, now()),
+                  write_plan = coalesce($4::jsonb, write_plan)
+           where run_id = $1 and turn = $2 and tool_call_id = $3 and state <> 'done'`,
+          [key.runId, key.turn, key.toolCallId, writePlan === null ? null : JSON.stringify(writePlan)],
+        );
+      }),
+    unfinished: (runId) =>
+      translateErrors(async () => {
+        const { rows } = await pool.query<PlannedCall>(
+          `select turn, tool_call_id as "toolCallId", name from tool_calls
+           where run_id = $1 and state <> 'done' order by turn, place`,
+          [runId],
+        );
+        return rows;
+      }),
+    turnOutcome: (runId, turn) =>
+      translateErrors(async () => {
+        const { rows } = await pool.query<{ outcome: JsonValue }>(
+          'select outcome from model_turns where run_id = $1 and turn = $2',
+          [runId, turn],
+        );
+        return rows[0]?.outcome ?? null;
+      }),
+  };
+}
