@@ -1,0 +1,112 @@
+/** The Temporal development server of a stack, with its data in a file. */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { AppError } from '../../contracts';
+import { launchServer, type RunningProcess } from './launch';
+import { tailOfLog } from './log-file';
+import { SEARCH_ATTRIBUTES } from './search-attributes';
+
+export interface TemporalOptions {
+  executable: string;
+  databaseFile: string;
+  logFile: string;
+  port: number;
+  uiPort: number;
+  env: NodeJS.ProcessEnv;
+  signal?: AbortSignal;
+}
+
+export interface TemporalServer extends RunningProcess {
+  address: string;
+}
+
+const START_LIMIT_MS = 60_000;
+
+/**
+ * A history shard reads its queues at most 20 times a second unless told otherwise, which makes every step of a run
+ * wait for the next 50 ms tick. One partition is right for one small server.
+ */
+const DYNAMIC_CONFIG: Readonly<Record<string, number | boolean>> = {
+  'history.transferProcessorMaxPollRPS': 2000,
+  'history.timerProcessorMaxPollRPS': 2000,
+  'history.visibilityProcessorMaxPollRPS': 2000,
+  'system.enableActivityEagerExecution': true,
+  'matching.enableFairness': true,
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
+};
+
+/** Write-ahead logging halves the time of a durable step; a crash of the machine loses at most the last moments. */
+const PRAGMAS = ['journal_mode=wal', 'synchronous=normal'];
+
+/** Starts the server and returns when it takes requests. */
+export async function startTemporal(options: TemporalOptions): Promise<TemporalServer> {
+  mkdirSync(dirname(options.databaseFile), { recursive: true });
+  const server = await launchServer({
+    name: 'Temporal',
+    command: options.executable,
+    args: serverArguments(options),
+    env: withoutTemporalSettings(options.env),
+    logFile: options.logFile,
+    stopSignal: 'SIGTERM',
+    urgentSignal: 'SIGKILL',
+    drainMs: 15_000,
+  });
+  const address = `127.0.0.1:${options.port}`;
+  try {
+    await waitUntilReady(server, address, options);
+  } catch (error) {
+    await server.stop('now');
+    throw error;
+  }
+  return { ...server, address };
+}
+
+function serverArguments(options: TemporalOptions): string[] {
+  return [
+    ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],
+    ...['--port', String(options.port), '--ui-port', String(options.uiPort)],
+    ...['--db-filename', options.databaseFile],
+    ...PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),
+    ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${value}`]),
+    ...SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+  ];
+}
+
+/** The executable is also a client, and would take addresses and credentials for one from these variables. */
+function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
+}
+
+async function waitUntilReady(server: RunningProcess, address: string, options: TemporalOptions): Promise<void> {
+  let ended = false;
+  void server.exited.then(() => (ended = true));
+  const deadline = Date.now() + START_LIMIT_MS;
+  for (;;) {
+    options.signal?.throwIfAborted();
+    if (ended) throw failure('ended while starting', options.logFile);
+    if (await answers(address)) return;
+    if (Date.now() > deadline) throw failure('did not answer in time', options.logFile);
+    await delay(100);
+  }
+}
+
+async function answers(address: string): Promise<boolean> {
+  let connection: Connection | undefined;
+  try {
+    connection = await Connection.connect({ address, connectTimeout: 1_000 });
+    const ask = connection.workflowService;
+    await connection.withDeadline(Date.now() + 2_000, () => ask.describeNamespace({ namespace: 'default' }));
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await connection?.close();
+  }
+}
+
+function failure(what: string, logFile: string): AppError {
+  return new AppError('unavailable', `Temporal ${what}. The end of its log (${logFile}):\n${tailOfLog(logFile)}`);
+}
