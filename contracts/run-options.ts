@@ -1,5 +1,6 @@
 /** What a run needs of the request that made it. Stored with the run; secrets are never part of it. */
 import type { JsonObject, JsonValue } from './json';
+import type { Message } from './messages';
 import type { StreamMode } from './runs';
 
 /** Context keys that a request may set for a run (agent specification 1.2). */
@@ -17,7 +18,12 @@ export interface RunContext {
 }
 
 export interface RunOptions {
-  input: JsonObject | null;
+  /** Whether the request had an `input` at all; `input: null` without `resume` goes on from a waiting step, if any. */
+  hasInput: boolean;
+  /** `input.messages`, coerced by the API (`core/input-messages.ts`), with ids. */
+  messages: Message[];
+  /** The other keys of `input`: thread state to set before the first step (`title`, ...). */
+  channels: JsonObject;
   /** Present where the request carried a `command.resume` that is not null. */
   resume?: { value: JsonValue };
   context: RunContext;
