@@ -4,6 +4,12 @@
  * paths only and is fit for the model.
  */
 
+/** The most entries that one listing returns: it bounds memory where a directory holds millions of files. */
+export const LIST_DIRECTORY_LIMIT = 10_000;
+
+/** The largest file that is read into memory as a whole, in bytes. */
+export const READ_LIMIT_BYTES = 104_857_600;
+
 export interface CommandOptions {
   /** Variables for this command only; they never appear in the command text. */
   env?: Record<string, string>;
@@ -11,12 +17,26 @@ export interface CommandOptions {
   signal: AbortSignal;
 }
 
-export interface GlobOptions {
+/** What every operation takes: a signal that ends it early with the signal's reason. */
+export interface OperationOptions {
+  signal?: AbortSignal;
+}
+
+export interface WriteOptions extends OperationOptions {
+  append: boolean;
+  /**
+   * SHA-256 that the file must have just before it is replaced (null: it must not exist). Where it differs, nothing is
+   * written and the error's code is `precondition_failed`.
+   */
+  expectedSha256?: string | null;
+}
+
+export interface GlobOptions extends OperationOptions {
   includeDirectories: boolean;
   maxResults: number;
 }
 
-export interface GrepOptions {
+export interface GrepOptions extends OperationOptions {
   glob: string | null;
   literal: boolean;
   caseSensitive: boolean;
@@ -34,14 +54,17 @@ export interface Sandbox {
   /** Standard output, standard error and exit status merged into one text (sandbox specification 6.3). */
   executeCommand(command: string, options: CommandOptions): Promise<string>;
   /** The whole file as text. Throws for missing files, directories and files that are not UTF-8. */
-  readFile(path: string): Promise<string>;
+  readFile(path: string, options?: OperationOptions): Promise<string>;
   /** Writes atomically (temporary file, then rename) and creates parent directories. */
-  writeFile(path: string, text: string, options: { append: boolean }): Promise<void>;
+  writeFile(path: string, text: string, options: WriteOptions): Promise<void>;
   /** Raw bytes of a file, or null where it does not exist. */
-  readBytes(path: string): Promise<Buffer | null>;
-  listDirectory(path: string, maxDepth: number): Promise<string[]>;
+  readBytes(path: string, options?: OperationOptions): Promise<Buffer | null>;
+  /** Sorted virtual paths, directories with a closing `/`; at most `LIST_DIRECTORY_LIMIT` of them. */
+  listDirectory(path: string, maxDepth: number, options?: OperationOptions): Promise<string[]>;
   glob(path: string, pattern: string, options: GlobOptions): Promise<{ paths: string[]; truncated: boolean }>;
   grep(path: string, pattern: string, options: GrepOptions): Promise<{ matches: GrepMatch[]; truncated: boolean }>;
+  /** Runs `action` while no other action holds the same path, so that a check and the write after it stay together. */
+  exclusively<T>(path: string, action: () => Promise<T>): Promise<T>;
 }
 
 /** Whose sandbox: one per owner and thread. */
