@@ -10,10 +10,11 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { AppError } from '../../contracts';
 import { openLog } from './log-file';
+import type { ProcessRecords } from './process-records';
+import { builtFile } from './project-root';
 
 export interface ExitReport {
   code: number | null;
@@ -43,6 +44,8 @@ export interface LaunchOptions {
   urgentSignal: NodeJS.Signals;
   /** How long it may take to finish. */
   drainMs: number;
+  /** Where the process is written down for as long as it runs. */
+  records?: ProcessRecords;
 }
 
 const URGENT_GRACE_MS = 3_000;
@@ -78,7 +81,7 @@ export async function launchNode(
   try {
     const child = spawn(
       process.execPath,
-      ['--enable-source-maps', '--require', join(__dirname, 'exit-with-parent.js'), ...options.args],
+      ['--enable-source-maps', '--require', builtFile('workers/stack/exit-with-parent.js'), ...options.args],
       { ...spawnSettings(options), stdio: ['ignore', log, log, 'ipc'] },
     );
     if (options.onMessage) child.on('message', options.onMessage);
@@ -99,7 +102,7 @@ function spawnSettings(options: Pick<LaunchOptions, 'env' | 'uid' | 'gid'>) {
 
 async function follow(
   child: ChildProcess,
-  options: Pick<LaunchOptions, 'name' | 'stopSignal' | 'urgentSignal' | 'drainMs'>,
+  options: Pick<LaunchOptions, 'name' | 'stopSignal' | 'urgentSignal' | 'drainMs' | 'records'>,
 ): Promise<RunningProcess> {
   const exited = new Promise<ExitReport>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
@@ -111,9 +114,14 @@ async function follow(
     });
   });
   child.on('error', () => undefined);
+  const pid = child.pid ?? 0;
+  options.records?.add({ name: options.name, pid, stopSignal: options.stopSignal });
 
   let gone = false;
-  void exited.then(() => (gone = true));
+  void exited.then(() => {
+    gone = true;
+    options.records?.remove(options.name);
+  });
   const within = (limitMs: number) => waitAtMost(exited, limitMs);
   const send = (signal: NodeJS.Signals) => void (gone || child.kill(signal));
 
@@ -130,7 +138,7 @@ async function follow(
   };
   let stopping: Promise<void> | undefined;
   return {
-    pid: child.pid ?? 0,
+    pid,
     exited,
     stop: (mode) => {
       if (mode === 'now') return hurry();

@@ -6,6 +6,7 @@ import { Connection } from '@temporalio/client';
 import { AppError } from '../../contracts';
 import { launchServer, type RunningProcess } from './launch';
 import { tailOfLog } from './log-file';
+import type { ProcessRecords } from './process-records';
 import { SEARCH_ATTRIBUTES } from './search-attributes';
 
 export interface TemporalOptions {
@@ -15,6 +16,7 @@ export interface TemporalOptions {
   port: number;
   uiPort: number;
   env: NodeJS.ProcessEnv;
+  records?: ProcessRecords;
   signal?: AbortSignal;
 }
 
@@ -50,6 +52,7 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
     args: serverArguments(options),
     env: withoutTemporalSettings(options.env),
     logFile: options.logFile,
+    records: options.records,
     stopSignal: 'SIGTERM',
     urgentSignal: 'SIGKILL',
     drainMs: 15_000,

@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { AppError } from '../../../contracts';
 import { launchServer, type RunningProcess } from '../launch';
 import { tailOfLog } from '../log-file';
+import type { ProcessRecords } from '../process-records';
 import { findPostgresBinaries } from './binaries';
 import { prepareDataDirectory, SUPERUSER } from './data-directory';
 import { chooseRunAs } from './run-as';
@@ -20,6 +21,7 @@ export interface PostgresOptions {
   port: number;
   /** Replaces single settings; tests turn durability off. */
   settings?: Readonly<Record<string, string>>;
+  records?: ProcessRecords;
   signal?: AbortSignal;
 }
 
@@ -55,6 +57,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     name: 'PostgreSQL',
     env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
     logFile: options.logFile,
+    records: options.records,
     stopSignal: 'SIGINT',
     urgentSignal: 'SIGQUIT',
     drainMs: 20_000,

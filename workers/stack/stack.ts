@@ -1,0 +1,192 @@
+/** The whole stack in order: home, servers, worker and API; and back. */
+import { AppError } from '../../contracts';
+import { homePaths, prepareHome } from './home';
+import { lockHome, type HomeLock, type StackAddresses } from './home-lock';
+import type { StopMode } from './launch';
+import { rotateLog } from './log-file';
+import { createNodeService } from './node-service';
+import type { StackOptions } from './options';
+import { choosePorts } from './ports';
+import { createProcessRecords, type ProcessRecords } from './process-records';
+import type { Progress } from './progress';
+import { builtFile } from './project-root';
+import { checkDatabase, postgresService, prepareGivenTemporal, temporalService, type ServerContext } from './servers';
+import { supervise, type Service, type SupervisedService, type SupervisorOptions } from './supervisor';
+
+export interface RunningStack {
+  addresses: StackAddresses;
+  /** Resolves when no process of the stack is left. A second call with `now` hurries the first. */
+  stop(mode: StopMode): Promise<void>;
+}
+
+export interface EntryPoints {
+  worker: string;
+  api: string;
+}
+
+export interface StartStackOptions {
+  options: StackOptions;
+  progress: Progress;
+  /** Aborting gives up the start and stops what was started. */
+  signal: AbortSignal;
+  entryPoints?: EntryPoints;
+  restarts?: Omit<SupervisorOptions, 'progress'>;
+}
+
+const PREFERRED_API_PORT = 8001;
+const PREFERRED_UI_PORT = 8233;
+const LOG_CHECK_MS = 60_000;
+const LEFTOVER_GRACE_MS = 15_000;
+
+export async function startStack(start: StartStackOptions): Promise<RunningStack> {
+  prepareHome(start.options.home);
+  const lock = await lockHome(start.options.home);
+  const stack = createStack(start, lock);
+  try {
+    const addresses = await stack.bringUp();
+    lock.publish(addresses);
+    return { addresses, stop: stack.stop };
+  } catch (error) {
+    await stack.stop('now');
+    throw error;
+  }
+}
+
+function createStack({ options, progress, signal, entryPoints, restarts }: StartStackOptions, lock: HomeLock) {
+  const paths = homePaths(options.home);
+  const records = createProcessRecords(paths.records);
+  const giveUp = new AbortController();
+  const starting = AbortSignal.any([signal, giveUp.signal]);
+  const servers: SupervisedService[] = [];
+  const parts: SupervisedService[] = [];
+  const keep = async (service: Service, list: SupervisedService[]) => {
+    list.push(await supervise(service, { ...restarts, progress }, starting));
+  };
+  const logs = setInterval(() => LOG_NAMES.forEach((name) => rotateLog(paths.log(name))), LOG_CHECK_MS);
+  logs.unref();
+
+  const stopInOrder = async (mode: StopMode) => {
+    clearInterval(logs);
+    const stopAll = (list: SupervisedService[]) => Promise.all(list.map((service) => service.stop(mode)));
+    // The worker and the API write down what they have before their servers go.
+    await stopAll(parts);
+    await stopAll(servers);
+    lock.release();
+  };
+  let stopping: Promise<void> | undefined;
+
+  return {
+    async bringUp(): Promise<StackAddresses> {
+      await endLeftovers(records, progress);
+      const ports = await choosePortsOf(options, progress);
+      const env = await startServers({ options, records, progress, signal: starting, giveUp }, ports, (service) =>
+        keep(service, servers),
+      );
+      progress.step('Starting the worker and the API...');
+      const files = entryPoints ?? { worker: builtFile('workers/worker.js'), api: builtFile('api/server.js') };
+      const part = (name: string, entryPoint: string, logName: string) =>
+        keep(createNodeService({ name, entryPoint, env, records, logFile: paths.log(logName) }), parts);
+      await allOrFirstFailure([part('Worker', files.worker, 'worker'), part('API', files.api, 'api')], giveUp);
+      return addressesOf(options, ports, env);
+    },
+    async stop(mode: StopMode): Promise<void> {
+      if (mode === 'now' && stopping) {
+        await Promise.all([...parts, ...servers].map((service) => service.stop('now')));
+      }
+      stopping ??= stopInOrder(mode);
+      await stopping;
+    },
+  };
+}
+
+const LOG_NAMES = ['postgres', 'temporal', 'worker', 'api'] as const;
+
+interface Ports {
+  api: number;
+  postgres: number;
+  temporal: number;
+  temporalUi: number;
+}
+
+async function choosePortsOf(options: StackOptions, progress: Progress): Promise<Ports> {
+  const { host } = options.environment.gateway;
+  const [api = 0, temporalUi = 0, postgres = 0, temporal = 0] = await choosePorts([
+    {
+      ...{ named: options.apiPort, preferred: PREFERRED_API_PORT, host },
+      ...{ purpose: 'the API', remedy: 'choose another with --port or GATEWAY_PORT' },
+    },
+    {
+      ...{ named: options.temporalUiPort, preferred: PREFERRED_UI_PORT },
+      ...{ purpose: 'the Temporal UI', remedy: 'choose another with --temporal-ui-port' },
+    },
+    { purpose: 'PostgreSQL', remedy: 'try again' },
+    { purpose: 'Temporal', remedy: 'try again' },
+  ]);
+  if (options.apiPort === undefined && api !== PREFERRED_API_PORT) {
+    progress.step(`Port ${PREFERRED_API_PORT} is taken: the API gets port ${api}.`);
+  }
+  return { api, postgres, temporal, temporalUi };
+}
+
+/** Returns the environment of the worker and the API. */
+async function startServers(
+  context: ServerContext & { giveUp: AbortController },
+  ports: Ports,
+  keep: (service: Service) => Promise<void>,
+): Promise<NodeJS.ProcessEnv> {
+  const { options, progress } = context;
+  let databaseUrl = options.environment.database.url;
+  const database = async () => {
+    if (databaseUrl !== null) return checkDatabase(databaseUrl);
+    progress.step('Starting PostgreSQL...');
+    await keep(postgresService(context, ports.postgres, (url) => (databaseUrl = url)));
+  };
+  const temporal = async () => {
+    if (options.environment.temporal.address !== null) return prepareGivenTemporal(options);
+    const service = await temporalService(context, { port: ports.temporal, uiPort: ports.temporalUi });
+    progress.step('Starting Temporal...');
+    await keep(service);
+  };
+  await allOrFirstFailure([database(), temporal()], context.giveUp);
+  if (databaseUrl === null) throw new AppError('internal', 'PostgreSQL started without an address.');
+  return {
+    ...options.env,
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: options.environment.temporal.address ?? `127.0.0.1:${ports.temporal}`,
+    GATEWAY_PORT: String(ports.api),
+    GATEWAY_HOST: options.environment.gateway.host,
+    DEER_FLOW_HOME: options.home,
+  };
+}
+
+async function endLeftovers(records: ProcessRecords, progress: Progress): Promise<void> {
+  const ended = await records.endLeftovers({ graceMs: LEFTOVER_GRACE_MS });
+  if (ended.length > 0) progress.step(`Ended what an earlier start had left running: ${ended.join(', ')}.`);
+}
+
+function addressesOf(options: StackOptions, ports: Ports, env: NodeJS.ProcessEnv): StackAddresses {
+  const { gateway, database, temporal } = options.environment;
+  const host = gateway.host === '0.0.0.0' || gateway.host === '::' ? '127.0.0.1' : gateway.host;
+  return {
+    apiUrl: `http://${host.includes(':') ? `[${host}]` : host}:${ports.api}`,
+    temporalAddress: env.TEMPORAL_ADDRESS ?? '',
+    ...(temporal.address === null ? { temporalUiUrl: `http://127.0.0.1:${ports.temporalUi}` } : {}),
+    ...(database.url === null ? { postgresPort: ports.postgres } : {}),
+  };
+}
+
+/**
+ * Where one fails, the others are told to give up. All are waited for: what is still starting must be known before it
+ * can be stopped.
+ */
+async function allOrFirstFailure(tasks: Promise<void>[], giveUp: AbortController): Promise<void> {
+  let failure: { error: unknown } | undefined;
+  const noted = tasks.map((task) =>
+    task.catch((error: unknown) => {
+      failure ??= { error };
+      giveUp.abort();
+    }),
+  );
+  await Promise.all(noted);
+  if (failure) throw failure.error;
+}
