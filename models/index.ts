@@ -1,0 +1,21 @@
+/**
+ * Language models: the seam, the factory, the retry policy and the built-in demo model. Knows nothing of runs, threads
+ * or storage.
+ */
+export type {
+  ChatModel,
+  ModelFailureDetail,
+  ModelReply,
+  ModelRequest,
+  RawToolCall,
+  ReplyDelta,
+  ToolCallChunk,
+  ToolDefinition,
+} from './chat-model';
+export { createChatModelFactory } from './factory';
+export type { ChatModelFactory, ChatModelFactoryOptions, ModelDescription } from './factory';
+export { failureDetail } from './failure';
+export { abortableSleep, callWithRetries, maxAttempts, nextDelay } from './retry';
+export type { CallWithRetriesOptions, RetryNotice, RetrySettings } from './retry';
+export { detectSafetyTermination } from './safety';
+export type { SafetyTermination } from './safety';

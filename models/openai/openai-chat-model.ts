@@ -1,0 +1,178 @@
+/**
+ * Chat completions through LangChain's OpenAI client: it builds the request, authenticates and parses the stream. The
+ * chunks are read here, because its own message classes drop what some servers send and re-parse long arguments with
+ * every chunk.
+ */
+import { ChatOpenAICompletions, convertMessagesToCompletionsMessageParams } from '@langchain/openai';
+import type { ChatOpenAICallOptions, OpenAIClient } from '@langchain/openai';
+import { AppError } from '../../contracts';
+import type { ChatModel, ModelReply, ModelRequest } from '../chat-model';
+import { connectionFailure, emptyReplyFailure, providerFailure, readRetryAfter, stalledFailure } from '../failure';
+import type { ClientOptions } from './client-options';
+import { ReplyBuilder } from './reply-builder';
+import { toLangChainMessages } from './to-langchain';
+import { createWatchedFetch, problemFromBody } from './watched-fetch';
+import type { StreamWatch } from './watched-fetch';
+
+export interface OpenAiChatModelOptions {
+  name: string;
+  client: ClientOptions;
+  stallTimeoutMs: number;
+  /** Whether the server wants the reasoning of earlier replies back. */
+  echoReasoning: boolean;
+}
+
+type Completions = OpenAIClient.Chat.Completions.ChatCompletionCreateParamsStreaming;
+
+/** Carries a reader's error through the library untouched. */
+class ReaderError extends Error {
+  constructor(readonly reason: unknown) {
+    super('the reader failed');
+  }
+}
+
+export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatModel {
+  return {
+    name: options.name,
+    provider: 'openai',
+    reply: (request) => attempt(options, request),
+  };
+}
+
+async function attempt(options: OpenAiChatModelOptions, request: ModelRequest): Promise<ModelReply> {
+  request.signal.throwIfAborted();
+  const abort = new AbortController();
+  const forward = () => abort.abort();
+  request.signal.addEventListener('abort', forward, { once: true });
+  const watch: StreamWatch = { ended: false, problem: null };
+  const builder = new ReplyBuilder();
+  let stalled = false;
+  let failure: unknown;
+  try {
+    const onStall = () => {
+      stalled = true;
+      abort.abort();
+    };
+    const fetch = createWatchedFetch({ watch, stallTimeoutMs: options.stallTimeoutMs, onStall });
+    await readReply({ options, request, builder, fetch, signal: abort.signal });
+  } catch (error) {
+    if (error instanceof ReaderError) throw error.reason;
+    failure = error;
+  } finally {
+    request.signal.removeEventListener('abort', forward);
+    // Ends the connection where the reader gave up in the middle of a reply.
+    abort.abort();
+  }
+  request.signal.throwIfAborted();
+  // What came after the finish reason is only bookkeeping: the reply is complete without it.
+  if (builder.finishReason === null) {
+    if (stalled) throw stalledFailure(options.stallTimeoutMs);
+    if (failure !== undefined || watch.problem !== null) throw classify(failure, watch, options.client.secrets);
+    if (!watch.ended) throw connectionFailure('The model provider ended the reply before it was complete');
+  }
+  if (builder.isEmpty && builder.finishReason !== 'content_filter') throw emptyReplyFailure(builder.finishReason);
+  return builder.build();
+}
+
+interface ReadReplyOptions {
+  options: OpenAiChatModelOptions;
+  request: ModelRequest;
+  builder: ReplyBuilder;
+  fetch: typeof fetch;
+  signal: AbortSignal;
+}
+
+async function readReply({ options, request, builder, fetch, signal }: ReadReplyOptions): Promise<void> {
+  const { fields } = options.client;
+  // One client per attempt keeps what is watched apart; making one costs microseconds.
+  const client = new ChatOpenAICompletions({ ...fields, configuration: { ...fields.configuration, fetch } });
+  const stream = await client.completionWithRetry(buildRequest(client, options, request), { signal });
+  for await (const chunk of stream) {
+    const delta = builder.add(chunk);
+    if (delta === null || request.onDelta === undefined) continue;
+    try {
+      await request.onDelta(delta);
+    } catch (error) {
+      throw new ReaderError(error);
+    }
+  }
+}
+
+function buildRequest(
+  client: ChatOpenAICompletions<ChatOpenAICallOptions>,
+  options: OpenAiChatModelOptions,
+  request: ModelRequest,
+): Completions {
+  const { messages, reasoning } = toLangChainMessages(request.system, request.messages);
+  const converted = convertMessagesToCompletionsMessageParams({ messages, model: client.model });
+  const tools = request.tools.map(({ name, description, parameters }) => ({
+    type: 'function' as const,
+    function: { name, description, parameters },
+  }));
+  const thoughts = reasoning.values();
+  for (const message of converted) {
+    if (message.role !== 'assistant') continue;
+    // "No text" is null beside tool calls; some servers refuse empty text.
+    if (message.content === '') message.content = null;
+    const thought = thoughts.next().value ?? null;
+    if (options.echoReasoning && thought !== null) Object.assign(message, { reasoning_content: thought });
+  }
+  return { ...client.invocationParams({ tools }, { streaming: true }), messages: converted, stream: true };
+}
+
+function classify(failure: unknown, watch: StreamWatch, secrets: readonly string[]): AppError {
+  if (watch.problem === 'cut') return connectionFailure('The answer of the model provider was cut off');
+  if (watch.problem !== null) return providerFailure(watch.problem, secrets);
+  if (failure instanceof AppError) return failure;
+  const { name, message, status, headers, error, cause } = readError(failure);
+  if (name === 'TimeoutError') return connectionFailure('The model provider did not begin to answer in time');
+  if (status !== undefined || error !== undefined) {
+    const body = error ?? message.replace(/^\d{3} /, '');
+    const problem = problemFromBody(body, headers, status);
+    const retryAfterMs = headers === undefined ? undefined : readRetryAfter(headers);
+    return providerFailure({ ...problem, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }, secrets);
+  }
+  if (/api ?key|credentials/i.test(message) && !('cause' in Object(failure))) {
+    return new AppError('model_auth', 'The model has no API key: set api_key in config.yaml or OPENAI_API_KEY', {
+      detail: { reason: 'auth' },
+    });
+  }
+  if (name === 'ContextOverflowError') return providerFailure({ text: message, httpStatus: 400 }, secrets);
+  if (failure instanceof SyntaxError) return connectionFailure('The model provider sent a part that cannot be read');
+  const code = connectionCode(cause ?? failure);
+  return connectionFailure(`The connection to the model provider failed${code === null ? '' : ` (${code})`}`);
+}
+
+interface ReadError {
+  name: string;
+  message: string;
+  status?: number;
+  headers?: Headers;
+  error?: unknown;
+  cause?: unknown;
+}
+
+/** The parts of the library's errors that matter, whatever class they have. */
+function readError(failure: unknown): ReadError {
+  const fields: Record<string, unknown> = typeof failure === 'object' && failure !== null ? { ...failure } : {};
+  const isError = failure instanceof Error;
+  return {
+    name: isError ? failure.name : '',
+    message: isError ? failure.message : '',
+    ...(typeof fields.status === 'number' ? { status: fields.status } : {}),
+    ...(fields.headers instanceof Headers ? { headers: fields.headers } : {}),
+    ...(fields.error === undefined || fields.error === null ? {} : { error: fields.error }),
+    ...(isError && failure.cause !== undefined ? { cause: failure.cause } : {}),
+  };
+}
+
+/** The innermost system code, such as ECONNREFUSED; other texts of the network layer may name hosts. */
+function connectionCode(error: unknown): string | null {
+  let code: string | null = null;
+  for (let current: unknown = error, depth = 0; current instanceof Error && depth < 5; depth += 1) {
+    const own: unknown = Reflect.get(current, 'code');
+    if (typeof own === 'string' && /^[A-Z0-9_]{3,40}$/.test(own)) code = own;
+    current = current.cause;
+  }
+  return code;
+}

@@ -1,0 +1,145 @@
+/**
+ * Puts a streamed reply together. Servers differ in what they send: missing or repeated indexes, ids and names,
+ * arguments as objects, content as blocks. The result is uniform, and nothing is parsed or judged here.
+ */
+import type { OpenAIClient } from '@langchain/openai';
+import type { JsonObject, UsageMetadata } from '../../contracts';
+import type { ModelReply, RawToolCall, ReplyDelta, ToolCallChunk } from '../chat-model';
+
+type Chunk = OpenAIClient.Chat.Completions.ChatCompletionChunk;
+
+interface ToolCallFragment {
+  index?: unknown;
+  id?: unknown;
+  function?: { name?: unknown; arguments?: unknown } | null;
+}
+
+export class ReplyBuilder {
+  finishReason: string | null = null;
+  private content = '';
+  private reasoning = '';
+  private usage: UsageMetadata | null = null;
+  private readonly calls: RawToolCall[] = [];
+  /** Index as the server counts to position in `calls`. */
+  private readonly positions = new Map<unknown, number>();
+  private modelName: string | null = null;
+  private fingerprint: string | null = null;
+
+  /** Takes the next chunk and returns what is new in it, or null. */
+  add(chunk: Chunk): ReplyDelta | null {
+    this.modelName = textOrNull(chunk.model) ?? this.modelName;
+    this.fingerprint = textOrNull(chunk.system_fingerprint) ?? this.fingerprint;
+    this.usage = readUsage(chunk.usage) ?? this.usage;
+    const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
+    if (choice === undefined) return null;
+    this.finishReason = textOrNull(choice.finish_reason) ?? this.finishReason;
+    const delta: Record<string, unknown> = { ...choice.delta };
+    const content = readContent(delta.content) + readContent(delta.refusal);
+    const reasoning = readContent(delta.reasoning_content) || readContent(delta.reasoning);
+    const fragments: unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+    const toolCallChunks = fragments.flatMap((fragment) => this.addCall(fragment));
+    this.content += content;
+    this.reasoning += reasoning;
+    if (content === '' && reasoning === '' && toolCallChunks.length === 0) return null;
+    return { content, toolCallChunks, additionalKwargs: reasoning === '' ? {} : { reasoning_content: reasoning } };
+  }
+
+  get isEmpty(): boolean {
+    return this.content.trim() === '' && this.calls.length === 0;
+  }
+
+  build(): ModelReply {
+    const responseMetadata: JsonObject = { model_provider: 'openai' };
+    if (this.finishReason !== null) responseMetadata.finish_reason = this.finishReason;
+    if (this.modelName !== null) responseMetadata.model_name = this.modelName;
+    if (this.fingerprint !== null) responseMetadata.system_fingerprint = this.fingerprint;
+    return {
+      content: this.content,
+      toolCalls: this.calls.map((call) => ({ ...call })),
+      usage: this.usage,
+      finishReason: this.finishReason,
+      additionalKwargs: this.reasoning === '' ? {} : { reasoning_content: this.reasoning },
+      responseMetadata,
+    };
+  }
+
+  private addCall(fragment: unknown): ToolCallChunk[] {
+    if (typeof fragment !== 'object' || fragment === null) return [];
+    const { index, id: rawId, function: called }: ToolCallFragment = fragment;
+    const id = textOrNull(rawId);
+    const name = textOrNull(called?.name);
+    const args = readArguments(called?.arguments);
+    const position = this.positionOf(index, id, name);
+    const call = this.calls[position] ?? { id: null, name: null, args: '' };
+    const chunk: ToolCallChunk = {
+      index: position,
+      // Some servers repeat id and name in every fragment; readers concatenate, so each goes out once.
+      id: call.id === null ? id : null,
+      name: call.name === null ? name : null,
+      args,
+    };
+    this.calls[position] = { id: call.id ?? id, name: call.name ?? name, args: call.args + (args ?? '') };
+    return [chunk];
+  }
+
+  /** A fragment goes on with the call of its index, unless it brings another call's id or there is no such call. */
+  private positionOf(index: unknown, id: string | null, name: string | null): number {
+    const last = this.calls.length - 1;
+    const known = index === undefined || index === null ? last : (this.positions.get(index) ?? -1);
+    const current = this.calls[known];
+    const differs = id !== null && current !== undefined && current.id !== null && current.id !== id;
+    const unnumbered = index === undefined || index === null;
+    const another = differs || (unnumbered && name !== null && id === null && current?.name !== null);
+    if (current !== undefined && !(another && name !== null)) return known;
+    const position = this.calls.length;
+    this.positions.set(index, position);
+    return position;
+  }
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function readContent(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((block: unknown) => readBlock(block)).join('');
+}
+
+function readBlock(block: unknown): string {
+  if (typeof block === 'string') return block;
+  if (typeof block !== 'object' || block === null || !('text' in block)) return '';
+  return typeof block.text === 'string' ? block.text : '';
+}
+
+function readArguments(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function readUsage(usage: unknown): UsageMetadata | null {
+  if (typeof usage !== 'object' || usage === null) return null;
+  const fields: Record<string, unknown> = { ...usage };
+  const input = count(fields.prompt_tokens);
+  const output = count(fields.completion_tokens);
+  if (input === null && output === null) return null;
+  const total = count(fields.total_tokens) ?? (input ?? 0) + (output ?? 0);
+  const cacheRead = detail(fields.prompt_tokens_details, 'cached_tokens');
+  const reasoning = detail(fields.completion_tokens_details, 'reasoning_tokens');
+  return {
+    input_tokens: input ?? 0,
+    output_tokens: output ?? 0,
+    total_tokens: total,
+    ...(cacheRead === null ? {} : { input_token_details: { cache_read: cacheRead } }),
+    ...(reasoning === null ? {} : { output_token_details: { reasoning } }),
+  };
+}
+
+function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : null;
+}
+
+function detail(details: unknown, key: string): number | null {
+  return typeof details === 'object' && details !== null ? count(Reflect.get(details, key)) : null;
+}

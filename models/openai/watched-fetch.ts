@@ -1,0 +1,118 @@
+/**
+ * A `fetch` that knows what the client library hides: whether bytes still arrive, and whether the stream was ended in
+ * order. It also turns the answers of servers that ignore `stream: true` into a stream.
+ */
+import type { ProviderProblem } from '../failure';
+import { readRetryAfter } from '../failure';
+
+export interface StreamWatch {
+  /** The server sent the end mark of the stream. */
+  ended: boolean;
+  /** An error that came with status 200, or a body that was cut. */
+  problem: ProviderProblem | 'cut' | null;
+}
+
+export interface WatchedFetchOptions {
+  watch: StreamWatch;
+  stallTimeoutMs: number;
+  /** Called once when nothing arrived for that long; it must abort the attempt. */
+  onStall: () => void;
+  /** Only for tests of this file. */
+  fetchImplementation?: typeof fetch;
+}
+
+const END_MARK = '[DONE]';
+
+export function createWatchedFetch(options: WatchedFetchOptions): typeof fetch {
+  const { watch, stallTimeoutMs, onStall, fetchImplementation = fetch } = options;
+
+  async function timed<Value>(wait: Promise<Value>): Promise<Value> {
+    const timer = setTimeout(onStall, stallTimeoutMs);
+    try {
+      return await wait;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return async (input, init) => {
+    const response = await timed(fetchImplementation(input, init));
+    if (response.body === null) return response;
+    const body = watchedBody(response.body, watch, timed);
+    const copy = new Response(body, {
+      status: response.status,
+      statusText: response.statusText,
+      headers: response.headers,
+    });
+    const isJson = /\bjson\b/i.test(response.headers.get('content-type') ?? '');
+    return response.ok && isJson ? streamFromJson(copy, watch) : copy;
+  };
+}
+
+/** Reads only when asked to, so the clock stands still while our own reader is busy. */
+function watchedBody(
+  body: ReadableStream<Uint8Array>,
+  watch: StreamWatch,
+  timed: <Value>(wait: Promise<Value>) => Promise<Value>,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let tail = '';
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await timed(reader.read());
+        if (done) return controller.close();
+        tail = (tail + Buffer.from(value).toString('latin1')).slice(-4096 - value.byteLength);
+        if (tail.includes(END_MARK)) watch.ended = true;
+        tail = tail.slice(-END_MARK.length);
+        controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** A whole JSON answer as one event of a stream; an error in it is put aside for the classification. */
+async function streamFromJson(response: Response, watch: StreamWatch): Promise<Response> {
+  const answer = parseObject(await response.text());
+  if (answer === null) {
+    watch.problem = 'cut';
+    throw new Error('the body was cut');
+  }
+  if (answer.error !== undefined && answer.error !== null) {
+    watch.problem = problemFromBody(answer.error, response.headers);
+    throw new Error('the body holds an error');
+  }
+  const choices = Array.isArray(answer.choices) ? answer.choices : [];
+  const chunk = { ...answer, choices: choices.map(({ message, ...rest }) => ({ ...rest, delta: message ?? {} })) };
+  watch.ended = true;
+  return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: ${END_MARK}\n\n`, {
+    headers: { 'content-type': 'text/event-stream' },
+  });
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The `error` member of a body: text, or an object with some of message, code, type and status. */
+export function problemFromBody(error: unknown, headers: Headers | undefined, httpStatus?: number): ProviderProblem {
+  const fields: Record<string, unknown> =
+    typeof error === 'object' && error !== null ? { ...error } : { message: error };
+  const { message, code, type, status } = fields;
+  const embedded = [status, code].map(Number).find((number) => number >= 400 && number <= 599);
+  const retryAfterMs = headers === undefined ? undefined : readRetryAfter(headers);
+  return {
+    text: typeof message === 'string' ? message : JSON.stringify(message ?? error),
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof type === 'string' ? { type } : {}),
+    ...((httpStatus ?? embedded) === undefined ? {} : { httpStatus: httpStatus ?? embedded }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
