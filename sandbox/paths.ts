@@ -5,23 +5,18 @@
 import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, OWNER_ID_PATTERN, THREAD_ID_PATTERN } from '../contracts';
+import { AppError } from '../contracts';
+import { createThreadLayout, normaliseOwner as normalise, THREAD_DIRECTORY_NAMES } from '../core/thread-paths';
+import type { ThreadDirectories } from '../core/thread-paths';
+import { errorCode } from './file-errors';
+
+export type { ThreadDirectories };
 
 /** Names below a thread's directories that are ours: neither deliverables nor the user's files. */
 export const RESERVED_NAMES = {
   outputs: ['.browser-frames', '.tool-results'],
   workspace: ['.mcp'],
 } as const;
-
-export interface ThreadDirectories {
-  /** Holds everything of the thread; deleting a thread deletes it. */
-  root: string;
-  userData: string;
-  workspace: string;
-  uploads: string;
-  outputs: string;
-  acpWorkspace: string;
-}
 
 export interface ThreadPaths {
   readonly home: string;
@@ -33,35 +28,14 @@ export interface ThreadPaths {
   skillViews(owner: string | null): Record<'public' | 'custom' | 'legacy' | 'integrations', string>;
 }
 
-const LONGEST_OWNER = 200;
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/**
- * Owner as a directory name. A foreign id keeps what is safe of it and gets a digest of the whole, so that two
- * different ids never share a directory.
- */
 export function normaliseOwner(raw: string): string {
-  if (OWNER_ID_PATTERN.test(raw) && raw.length <= LONGEST_OWNER) return raw;
-  const safe = raw.replace(/[^A-Za-z0-9_-]/g, '-').slice(0, LONGEST_OWNER);
-  return `${safe}-${createHash('sha256').update(raw).digest('hex').slice(0, 16)}`;
+  return normalise(raw, digest);
 }
 
 export function createThreadPaths({ home }: { home: string }): ThreadPaths {
-  // Without an owner, the layout of single-user installations of old is read.
-  const ownerRoot = (owner: string | null) => (owner === null ? home : join(home, 'users', normaliseOwner(owner)));
-
-  function directories(owner: string | null, threadId: string): ThreadDirectories {
-    if (!THREAD_ID_PATTERN.test(threadId)) throw new AppError('bad_request', 'Invalid thread id');
-    const root = join(ownerRoot(owner), 'threads', threadId);
-    const userData = join(root, 'user-data');
-    return {
-      root,
-      userData,
-      workspace: join(userData, 'workspace'),
-      uploads: join(userData, 'uploads'),
-      outputs: join(userData, 'outputs'),
-      acpWorkspace: join(root, 'acp-workspace'),
-    };
-  }
+  const { ownerRoot, directories } = createThreadLayout({ home, digest });
 
   return {
     home,
@@ -70,9 +44,7 @@ export function createThreadPaths({ home }: { home: string }): ThreadPaths {
       const found = directories(owner, threadId);
       await mkdir(found.root, { recursive: true });
       const root = await realpath(found.root);
-      for (const name of ['user-data', 'user-data/workspace', 'user-data/uploads', 'user-data/outputs']) {
-        await ensureOpenDirectory(join(root, name));
-      }
+      for (const name of THREAD_DIRECTORY_NAMES) await ensureOpenDirectory(join(root, name));
       return found;
     },
     skillViews(owner) {
@@ -97,6 +69,6 @@ async function ensureOpenDirectory(path: string): Promise<void> {
     await chmod(path, 0o777);
   } catch (error) {
     // Somebody else's directory, as after a move between users: it works as it is, or the operation itself says so.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error;
+    if (errorCode(error) !== 'EPERM') throw error;
   }
 }

@@ -1,0 +1,22 @@
+/**
+ * Everything that touches files or starts processes for an agent. Callers see virtual paths only. This folder must not
+ * know tools, runs or the database.
+ */
+export { auditCommand, auditLogCommand, type AuditVerdict } from './command-audit';
+export { createLocalSandboxProvider, type LocalSandboxProviderOptions } from './local/local-provider';
+export type { SandboxLog } from './log';
+export { createSafeHttp, type SafeHttp, type SafeHttpResponse } from './network/safe-fetch';
+export { RESERVED_NAMES, createThreadPaths, normaliseOwner, type ThreadDirectories, type ThreadPaths } from './paths';
+export { LIST_DIRECTORY_LIMIT, READ_LIMIT_BYTES } from './sandbox';
+export type {
+  CommandOptions,
+  GlobOptions,
+  GrepMatch,
+  GrepOptions,
+  OperationOptions,
+  Sandbox,
+  SandboxProvider,
+  SandboxScope,
+  WriteOptions,
+} from './sandbox';
+export { OUTPUTS_ROOT, hasParentSegment, isWithin, normaliseVirtualPath } from './virtual-paths';
