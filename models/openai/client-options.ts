@@ -114,7 +114,8 @@ function bodyKeys(entry: ModelConfig): Record<string, unknown> {
 function credentials(baseUrl: string | null): string[] {
   if (baseUrl === null || !URL.canParse(baseUrl)) return [];
   const { username, password } = new URL(baseUrl);
-  return [username, password, decodeURIComponent(password)].filter((part) => part !== '');
+  const plain = /%(?![0-9a-f]{2})/i.test(password) ? password : decodeURIComponent(password);
+  return [username, password, plain].filter((part) => part !== '');
 }
 
 function text(value: unknown): string | null {

@@ -132,13 +132,13 @@ function classify(failure: unknown, watch: StreamWatch, secrets: readonly string
     const retryAfterMs = headers === undefined ? undefined : readRetryAfter(headers);
     return providerFailure({ ...problem, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }, secrets);
   }
-  if (/api ?key|credentials/i.test(message) && !('cause' in Object(failure))) {
+  if (/api ?key|credentials/i.test(message) && cause === undefined) {
     return new AppError('model_auth', 'The model has no API key: set api_key in config.yaml or OPENAI_API_KEY', {
       detail: { reason: 'auth' },
     });
   }
   if (name === 'ContextOverflowError') return providerFailure({ text: message, httpStatus: 400 }, secrets);
-  if (failure instanceof SyntaxError) return connectionFailure('The model provider sent a part that cannot be read');
+  if (name === 'SyntaxError') return connectionFailure('The model provider sent a part that cannot be read');
   const code = connectionCode(cause ?? failure);
   return connectionFailure(`The connection to the model provider failed${code === null ? '' : ` (${code})`}`);
 }
@@ -152,27 +152,29 @@ interface ReadError {
   cause?: unknown;
 }
 
-/** The parts of the library's errors that matter, whatever class they have. */
+/** The parts of the library's errors that matter. Read by name: errors of the platform may have another realm's class. */
 function readError(failure: unknown): ReadError {
-  const fields: Record<string, unknown> = typeof failure === 'object' && failure !== null ? { ...failure } : {};
-  const isError = failure instanceof Error;
+  const read = (name: string): unknown =>
+    typeof failure === 'object' && failure !== null ? Reflect.get(failure, name) : undefined;
+  const [status, headers, error, cause] = [read('status'), read('headers'), read('error'), read('cause')];
   return {
-    name: isError ? failure.name : '',
-    message: isError ? failure.message : '',
-    ...(typeof fields.status === 'number' ? { status: fields.status } : {}),
-    ...(fields.headers instanceof Headers ? { headers: fields.headers } : {}),
-    ...(fields.error === undefined || fields.error === null ? {} : { error: fields.error }),
-    ...(isError && failure.cause !== undefined ? { cause: failure.cause } : {}),
+    name: String(read('name') ?? ''),
+    message: String(read('message') ?? ''),
+    ...(typeof status === 'number' ? { status } : {}),
+    ...(headers instanceof Headers ? { headers } : {}),
+    ...(error === undefined || error === null ? {} : { error }),
+    ...(cause === undefined ? {} : { cause }),
   };
 }
 
 /** The innermost system code, such as ECONNREFUSED; other texts of the network layer may name hosts. */
 function connectionCode(error: unknown): string | null {
   let code: string | null = null;
-  for (let current: unknown = error, depth = 0; current instanceof Error && depth < 5; depth += 1) {
+  let current: unknown = error;
+  for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth += 1) {
     const own: unknown = Reflect.get(current, 'code');
     if (typeof own === 'string' && /^[A-Z0-9_]{3,40}$/.test(own)) code = own;
-    current = current.cause;
+    current = Reflect.get(current, 'cause');
   }
   return code;
 }

@@ -65,9 +65,11 @@ function answeredIds(following: readonly Message[]): Set<string> {
   return ids;
 }
 
-function humanContent(content: MessageContent): string | Array<JsonObject & { type: string }> {
+type Block = JsonObject & { type: string };
+
+function humanContent(content: MessageContent): string | Block[] {
   if (typeof content === 'string') return content;
-  return content.map((block) => {
+  return content.map((block): Block => {
     const type = String(block.type);
     return KNOWN_BLOCKS.has(type) ? { ...block, type } : { type: 'text', text: `[content of type ${type}]` };
   });
