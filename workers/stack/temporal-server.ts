@@ -8,6 +8,7 @@ import { launchServer, type RunningProcess } from './launch';
 import { tailOfLog } from './log-file';
 import type { ProcessRecords } from './process-records';
 import { SEARCH_ATTRIBUTES } from './search-attributes';
+import { temporalEnvironment } from './temporal-binary/environment';
 
 export interface TemporalOptions {
   executable: string;
@@ -50,7 +51,7 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
     name: 'Temporal',
     command: options.executable,
     args: serverArguments(options),
-    env: withoutTemporalSettings(options.env),
+    env: temporalEnvironment(options.env),
     logFile: options.logFile,
     records: options.records,
     stopSignal: 'SIGTERM',
@@ -76,11 +77,6 @@ function serverArguments(options: TemporalOptions): string[] {
     ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${value}`]),
     ...SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
   ];
-}
-
-/** The executable is also a client, and would take addresses and credentials for one from these variables. */
-function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
 async function waitUntilReady(server: RunningProcess, address: string, options: TemporalOptions): Promise<void> {

@@ -51,13 +51,22 @@ async function initialise(path: string, password: string, options: DataDirectory
     const { command, args: wrapped, ...ids } = runAs.wrap(initdb, args);
     const result = await runToEnd(command, wrapped, { timeoutMs: 120_000, cwd: '/', ...ids, signal });
     if (!result.succeeded) {
-      throw new AppError('unavailable', `PostgreSQL could not create its data: ${result.complaint}`);
+      throw new AppError('unavailable', `PostgreSQL could not create its data: ${result.complaint}${hint(result)}`);
     }
     renameSync(draft, path);
   } finally {
     rmSync(passwordFile, { force: true });
     rmSync(draft, { recursive: true, force: true });
   }
+}
+
+function hint({ complaint }: { complaint: string }): string {
+  if (/user does not exist/.test(complaint)) {
+    return '\nThis user id has no entry in the user database: add one, or name a server in DATABASE_URL.';
+  }
+  if (/No space left on device/i.test(complaint))
+    return '\nMake room on the disk of the home, or choose another --home.';
+  return '';
 }
 
 function readOrMakePassword(path: string, dataExists: boolean): string {

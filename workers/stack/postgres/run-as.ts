@@ -8,15 +8,15 @@ import { dirname } from 'node:path';
 import { AppError } from '../../../contracts';
 import { findOnPath } from '../executables';
 
-/** The user that owns nothing, on every system that has one. */
-const NOBODY = 65534;
+interface Owner {
+  uid: number;
+  gid: number;
+}
 
 export interface RunAs {
-  /** Undefined: as we are. */
-  owner?: { uid: number; gid: number };
   /** The command to spawn and the ids to spawn it with. */
   wrap(command: string, args: readonly string[]): { command: string; args: string[]; uid?: number; gid?: number };
-  /** Hands a folder or file to that user. */
+  /** Hands a folder or file to the user that the server runs as. */
   giveAway(path: string): void;
 }
 
@@ -35,7 +35,6 @@ export function chooseRunAs(options: RunAsOptions): RunAs {
   const closed = options.mustEnter.find((path) => !canEnter(path, owner));
   const prefix = closed === undefined ? undefined : keepWalking(owner, closed);
   return {
-    owner,
     wrap: (command, args) =>
       prefix
         ? { command: prefix.command, args: [...prefix.args, command, ...args] }
@@ -44,33 +43,32 @@ export function chooseRunAs(options: RunAsOptions): RunAs {
   };
 }
 
-/** The user of existing data, else of the folder that will hold it, else nobody. */
-function ownerOf(path: string): { uid: number; gid: number } {
-  for (let candidate = path; ; candidate = dirname(candidate)) {
-    try {
-      const { uid, gid } = statSync(candidate);
-      return uid === 0 ? { uid: NOBODY, gid: NOBODY } : { uid, gid };
-    } catch {
-      if (candidate === dirname(candidate)) return { uid: NOBODY, gid: NOBODY };
-    }
-  }
+/** The user of existing data, else nobody. */
+function ownerOf(dataDirectory: string): Owner {
+  const stats = statSync(dataDirectory, { throwIfNoEntry: false });
+  return stats === undefined || stats.uid === 0 ? nobody() : { uid: stats.uid, gid: stats.gid };
+}
+
+/** The user that owns nothing. PostgreSQL runs only as a user that the system knows by name. */
+function nobody(): Owner {
+  const entry = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readIfThere('/etc/passwd'));
+  return { uid: Number(entry?.[1] ?? 65_534), gid: Number(entry?.[2] ?? 65_534) };
 }
 
 /** Whether the mode bits let the user walk down to a folder. */
-function canEnter(path: string, owner: { uid: number; gid: number }): boolean {
+function canEnter(path: string, owner: Owner): boolean {
   for (let folder = path; ; folder = dirname(folder)) {
-    try {
-      const { uid, gid, mode } = statSync(folder);
-      const bit = uid === owner.uid ? 0o100 : gid === owner.gid ? 0o010 : 0o001;
-      if ((mode & bit) === 0) return false;
-    } catch {
-      // Not made yet: it will belong to the user.
+    const stats = statSync(folder, { throwIfNoEntry: false });
+    // What is missing will be made for that user.
+    if (stats !== undefined) {
+      const bit = stats.uid === owner.uid ? 0o100 : stats.gid === owner.gid ? 0o010 : 0o001;
+      if ((stats.mode & bit) === 0) return false;
     }
     if (folder === dirname(folder)) return true;
   }
 }
 
-function keepWalking(owner: { uid: number; gid: number }, closed: string) {
+function keepWalking(owner: Owner, closed: string): { command: string; args: string[] } {
   const setpriv = findOnPath('setpriv', process.env.PATH);
   const capability = walkingCapability();
   if (!setpriv || !capability) {
@@ -89,11 +87,15 @@ const CAPABILITY_BITS = { dac_read_search: 2n, dac_override: 1n } as const;
 
 /** The lesser of the two capabilities that open a closed folder, of those that we hold: containers often lack it. */
 function walkingCapability(): keyof typeof CAPABILITY_BITS | undefined {
+  const effective = /^CapEff:\s*([0-9a-f]+)/m.exec(readIfThere('/proc/self/status'))?.[1];
+  const held = BigInt(`0x${effective ?? '0'}`);
+  return (['dac_read_search', 'dac_override'] as const).find((name) => (held >> CAPABILITY_BITS[name]) & 1n);
+}
+
+function readIfThere(path: string): string {
   try {
-    const effective = /^CapEff:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
-    const held = BigInt(`0x${effective ?? '0'}`);
-    return (['dac_read_search', 'dac_override'] as const).find((name) => (held >> CAPABILITY_BITS[name]) & 1n);
+    return readFileSync(path, 'utf8');
   } catch {
-    return undefined;
+    return '';
   }
 }
