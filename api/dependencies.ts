@@ -10,6 +10,8 @@ export interface ApiSettings {
   home: string;
   docsEnabled: boolean;
   corsOrigins: readonly string[];
+  /** Milliseconds between two signs of life on a stream; clients take three times as much for a dead connection. */
+  heartbeatMs: number;
 }
 
 /** Who asks. Filled in by the identity middleware, the one place that decides it. */
@@ -29,5 +31,7 @@ export interface ApiDependencies {
   /** Wakes readers of run events. */
   listener: Listener;
   temporalReachable(timeoutMs: number): Promise<boolean>;
+  /** Aborted when the process begins to stop: open streams end then, and nobody counts as having hung up. */
+  shutdown: AbortSignal;
   log: Logger;
 }

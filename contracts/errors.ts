@@ -16,6 +16,7 @@ export const ERROR_CATALOGUE = {
   model_not_allowed: { status: 400, retryable: false },
   checkpoint_mismatch: { status: 400, retryable: false },
   bad_request: { status: 400, retryable: false },
+  not_authenticated: { status: 401, retryable: false },
   forbidden: { status: 403, retryable: false },
   thread_not_found: { status: 404, retryable: false },
   run_not_found: { status: 404, retryable: false },

@@ -15,6 +15,7 @@ export type {
   CheckpointRow,
   CommitResult,
   JournalInput,
+  LogMessage,
   MessageLog,
   PlannedToolCall,
   StepCommit,
@@ -34,7 +35,10 @@ export { createRunStore } from './runs';
 export type { RunStore, TokenTotals } from './runs';
 export { createStores } from './stores';
 export type { Stores } from './stores';
+export type { ThreadCopy } from './thread-copy';
 export { createThreadStore } from './threads';
 export type { ThreadRow, ThreadSearch, ThreadStore } from './threads';
 export { createToolLedger } from './tool-ledger';
 export type { CallKey, LedgerEntry, PlannedCall, ToolLedger, WritePlanRow } from './tool-ledger';
+export { createTurnStore } from './turns';
+export type { MessageChange, StepFacts, TurnStore } from './turns';

@@ -48,7 +48,8 @@ const TURN_DURATION = `case when j.event_type = 'llm.ai.response' and r.ended_at
       where later.run_id = j.run_id and later.event_type = 'llm.ai.response' and later.seq > j.seq)
   then floor(extract(epoch from r.ended_at - coalesce(r.started_at, r.created_at)))::int end as "turnDuration"`;
 
-const VISIBLE = `not r.superseded and coalesce(j.metadata ->> 'caller', '') !~ '^(middleware|subagent)'`;
+/** Rows of a copied thread outlive the runs that wrote them. */
+const VISIBLE = `not coalesce(r.superseded, false) and coalesce(j.metadata ->> 'caller', '') !~ '^(middleware|subagent)'`;
 
 export function createJournalStore(database: Database): JournalStore {
   const { pool } = database;
@@ -57,7 +58,7 @@ export function createJournalStore(database: Database): JournalStore {
     const forward = query.afterSeq !== undefined;
     return translateErrors(async () => {
       const { rows } = await pool.query<JournalMessageRow>(
-        `select ${COLUMNS}, ${TURN_DURATION} from run_journal j join runs r on r.run_id = j.run_id ${JOIN_MESSAGE}
+        `select ${COLUMNS}, ${TURN_DURATION} from run_journal j left join runs r on r.run_id = j.run_id ${JOIN_MESSAGE}
          where ${condition} and j.category = 'message'
            and ($2::bigint is null or j.seq > $2) and ($3::bigint is null or j.seq < $3)
          order by j.seq ${forward ? 'asc' : 'desc'} limit $4`,

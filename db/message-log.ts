@@ -42,7 +42,7 @@ export interface StepCommit {
   artifacts?: string[];
   journal?: JournalInput[];
   toolCalls?: PlannedToolCall[];
-  toolResult?: { turn: number; toolCallId: string; message: Message; journal: JournalInput };
+  toolResult?: { turn: number; toolCallId: string; presented?: string[]; message: Message; journal: JournalInput };
   turn?: { turn: number; messageId: string; outcome: JsonValue };
   usage?: { calls: number; input: number; output: number; total: number };
   checkpoint?: CheckpointInput;
@@ -78,6 +78,15 @@ export interface ThreadState {
   channels: JsonObject;
 }
 
+export interface LogMessage {
+  /** JSON text. */
+  body: string;
+  runId: string | null;
+  since: number;
+  /** Whole seconds that its run took, once it has ended. */
+  runSeconds: number | null;
+}
+
 export interface MessageLog {
   commit(step: StepCommit, client?: Queryable): Promise<CommitResult>;
   /** The newest state, or the one at a watermark. */
@@ -85,6 +94,10 @@ export interface MessageLog {
   channels(threadId: string, watermark?: number): Promise<JsonObject>;
   checkpoint(threadId: string, checkpointId: string): Promise<CheckpointRow | null>;
   head(threadId: string): Promise<CheckpointRow | null>;
+  /** The newest checkpoint that is not newer than the watermark. */
+  checkpointAt(threadId: string, watermark: number): Promise<CheckpointRow | null>;
+  /** The messages of a state with what is known of the runs that wrote them. */
+  messages(threadId: string, watermark?: number): Promise<LogMessage[]>;
   /** Newest first; `before` is a checkpoint id and is itself included (API specification 4). */
   history(threadId: string, options: { limit: number; before?: string }): Promise<CheckpointRow[]>;
   message(threadId: string, messageId: string): Promise<Message | null>;
@@ -101,6 +114,9 @@ export function createMessageLog(database: Database): MessageLog {
       return rows[0] ?? null;
     },
     head: async (threadId) => (await readCheckpoints(database.pool, 'true', [threadId], 1))[0] ?? null,
+    checkpointAt: async (threadId, watermark) =>
+      (await readCheckpoints(database.pool, 'watermark <= $2', [threadId, watermark], 1))[0] ?? null,
+    messages: (threadId, watermark) => readMessages(database.pool, threadId, watermark),
     history: (threadId, options) => readHistory(database.pool, threadId, options),
     message: async (threadId, messageId) => {
       const { rows } = await database.pool.query<{ body: Message }>(
@@ -151,6 +167,7 @@ function toParameters(step: StepCommit): Record<string, unknown> {
     tool_result: step.toolResult && {
       turn: step.toolResult.turn,
       tool_call_id: step.toolResult.toolCallId,
+      presented: step.toolResult.presented,
       message: step.toolResult.message,
       journal: journalParameters(step.toolResult.journal),
     },
@@ -206,6 +223,18 @@ async function readState(client: Queryable, threadId: string, watermark?: number
     parameters,
   );
   return { messages: rows.map((row) => row.body), channels: await readChannels(client, threadId, watermark) };
+}
+
+async function readMessages(client: Queryable, threadId: string, watermark?: number): Promise<LogMessage[]> {
+  const parameters = watermark === undefined ? [threadId] : [threadId, watermark];
+  const { rows } = await client.query<LogMessage>(
+    `select m.body::text as body, m.run_id as "runId", m.since,
+            floor(extract(epoch from r.ended_at - coalesce(r.started_at, r.created_at)))::int as "runSeconds"
+     from (select * from thread_messages where thread_id = $1 and ${visibleAt(watermark)}) m
+     left join runs r on r.run_id = m.run_id order by m.position`,
+    parameters,
+  );
+  return rows;
 }
 
 async function readChannels(client: Queryable, threadId: string, watermark?: number): Promise<JsonObject> {

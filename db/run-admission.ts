@@ -7,6 +7,7 @@ import { isUuid } from './message-log';
 import { endUnstartedRun } from './run-ending';
 import type { Admission, RunRow } from './run-row';
 import { RUN_COLUMNS } from './run-row';
+import { insertThread } from './threads';
 
 export interface AdmissionRequest {
   runId: string;
@@ -77,11 +78,8 @@ async function admit(client: PoolClient, request: AdmissionRequest): Promise<Adm
 
 async function lockThread(client: PoolClient, request: AdmissionRequest): Promise<{ hold: string | null }> {
   if (request.createThread) {
-    await client.query('insert into threads (thread_id, owner, metadata) values ($1, $2, $3) on conflict do nothing', [
-      request.threadId,
-      request.owner,
-      request.threadMetadata ?? {},
-    ]);
+    const { threadId, owner, threadMetadata: metadata = {} } = request;
+    await insertThread(client, { threadId, owner, metadata });
   }
   const { rows } = await client.query<{ hold: string | null }>(
     `select case when held_at > now() - interval '2 minutes' then hold end as hold

@@ -8,14 +8,23 @@ export interface RunEventStore {
   append(runId: string, events: RunEventInput[]): Promise<number>;
   /** Events after a number, in order. */
   read(runId: string, after: number, limit: number): Promise<RunEvent[]>;
+  /** Number of the newest event that is not newer than an SSE id; -1 where there is none. */
+  position(runId: string, at: number, number: number): Promise<number>;
+  /** Number of the newest event; -1 where there is none. */
+  lastNumber(runId: string): Promise<number>;
   /** Kind of the newest event, to see whether an earlier attempt streamed text. */
   lastKind(runId: string): Promise<string | null>;
   /** Drops the events of runs that ended before the retention; returns how many runs were pruned. */
   prune(retentionSeconds: number): Promise<number>;
 }
 
+const MILLISECONDS = '(extract(epoch from e.at) * 1000)::bigint';
+
 export function createRunEventStore(database: Database): RunEventStore {
   const { pool } = database;
+  const newest = (sql: string, parameters: unknown[]): Promise<number> =>
+    translateErrors(async () => (await pool.query<{ number: number | null }>(sql, parameters)).rows[0]?.number ?? -1);
+
   return {
     append: (runId, events) =>
       translateErrors(async () => {
@@ -28,7 +37,7 @@ export function createRunEventStore(database: Database): RunEventStore {
     read: (runId, after, limit) =>
       translateErrors(async () => {
         const { rows } = await pool.query<RunEvent>(
-          `select e.run_id as "runId", e.number, (extract(epoch from e.at) * 1000)::bigint as at, e.kind,
+          `select e.run_id as "runId", e.number, ${MILLISECONDS} as at, e.kind,
                   e.payload::text as payload, m.body::text as message
            from run_events e
            left join runs r on e.message_id is not null and r.run_id = e.run_id
@@ -39,6 +48,13 @@ export function createRunEventStore(database: Database): RunEventStore {
         );
         return rows;
       }),
+    position: (runId, at, number) =>
+      newest(
+        `select max(e.number) as number from run_events e
+         where e.run_id = $1 and (${MILLISECONDS}, e.number::bigint) <= ($2::bigint, $3::bigint)`,
+        [runId, at, number],
+      ),
+    lastNumber: (runId) => newest('select max(e.number) as number from run_events e where e.run_id = $1', [runId]),
     async lastKind(runId) {
       const { rows } = await pool.query<{ kind: string }>(
         'select kind from run_events where run_id = $1 order by number desc limit 1',

@@ -5,6 +5,8 @@ import type { Database } from './database';
 export interface RunSecretStore {
   seal(runId: string, secrets: Record<string, string>): Promise<void>;
   open(runId: string): Promise<Record<string, string>>;
+  /** For a run that was not admitted after all. */
+  discard(runId: string): Promise<void>;
 }
 
 const ALGORITHM = 'aes-256-gcm';
@@ -35,6 +37,9 @@ export function createRunSecretStore(database: Database, key: Buffer): RunSecret
       const decipher = createDecipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(runId)).setAuthTag(tag);
       const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
       return JSON.parse(text.toString('utf8')) as Record<string, string>;
+    },
+    async discard(runId) {
+      await database.pool.query('delete from run_secrets where run_id = $1', [runId]);
     },
   };
 }

@@ -13,6 +13,8 @@ import type { ThreadStore } from './threads';
 import { createThreadStore } from './threads';
 import type { ToolLedger } from './tool-ledger';
 import { createToolLedger } from './tool-ledger';
+import type { TurnStore } from './turns';
+import { createTurnStore } from './turns';
 
 /** All stores over one database. */
 export interface Stores {
@@ -22,6 +24,7 @@ export interface Stores {
   events: RunEventStore;
   journal: JournalStore;
   ledger: ToolLedger;
+  turns: TurnStore;
   secrets: RunSecretStore;
 }
 
@@ -34,6 +37,7 @@ export function createStores(database: Database, deploymentKey: Buffer): Stores 
     events: createRunEventStore(database),
     journal: createJournalStore(database),
     ledger: createToolLedger(database),
+    turns: createTurnStore(database),
     secrets: createRunSecretStore(database, deploymentKey),
   };
 }

@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue } from '../contracts';
 import type { Database, Queryable } from './database';
 import { translateErrors } from './errors';
+import { commitStep } from './message-log';
+import type { ThreadCopy } from './thread-copy';
+import { copyThread } from './thread-copy';
 
 export interface ThreadRow {
   threadId: string;
@@ -42,6 +45,8 @@ export interface ThreadStore {
   hold(owner: string, threadId: string, reason: string): Promise<boolean>;
   release(threadId: string): Promise<void>;
   delete(owner: string, threadId: string): Promise<boolean>;
+  /** A new thread with another's state and history; see `copyThread`. */
+  copy(copy: ThreadCopy): Promise<ThreadRow | null>;
 }
 
 const COLUMNS = `thread_id as "threadId", owner, status, metadata, created_at as "createdAt", updated_at as "updatedAt",
@@ -62,11 +67,7 @@ export function createThreadStore(database: Database): ThreadStore {
   return {
     get,
     async create({ threadId, owner, metadata }) {
-      const created = await one(
-        pool,
-        `insert into threads (thread_id, owner, metadata) values ($1, $2, $3) on conflict do nothing returning ${COLUMNS}`,
-        [threadId, owner, metadata],
-      );
+      const created = await database.transaction((client) => insertThread(client, { threadId, owner, metadata }));
       if (created !== null) return { row: created, created: true };
       const row = await get(owner, threadId);
       return row && { row, created: false };
@@ -112,7 +113,25 @@ export function createThreadStore(database: Database): ThreadStore {
       ]);
       return rowCount === 1;
     },
+    async copy(copy) {
+      const copied = await translateErrors(() => database.transaction((client) => copyThread(client, copy)));
+      return copied ? get(copy.owner, copy.threadId) : null;
+    },
   };
+}
+
+/** A new thread with its empty first state; null where the id is taken. */
+export async function insertThread(
+  client: Queryable,
+  thread: { threadId: string; owner: string; metadata: JsonObject },
+): Promise<ThreadRow | null> {
+  const { rows } = await client.query<ThreadRow>(
+    `insert into threads (thread_id, owner, metadata) values ($1, $2, $3) on conflict do nothing returning ${COLUMNS}`,
+    [thread.threadId, thread.owner, thread.metadata],
+  );
+  if (rows[0] === undefined) return null;
+  await commitStep(client, { threadId: thread.threadId, checkpoint: { step: -1, source: 'input' }, touch: false });
+  return rows[0];
 }
 
 function filters(search: Pick<ThreadSearch, 'owner' | 'metadata' | 'status' | 'archived' | 'ids'>) {

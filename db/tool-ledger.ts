@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../contracts';
+import type { JsonObject } from '../contracts';
 import type { Database } from './database';
 import { translateErrors } from './errors';
 
@@ -39,8 +39,8 @@ export interface ToolLedger {
   start(key: CallKey, writePlan: WritePlanRow | null): Promise<void>;
   /** Calls of a run without a result, in the order of the reply. */
   unfinished(runId: string): Promise<PlannedCall[]>;
-  /** The committed outcome of a turn, if there is one. */
-  turnOutcome(runId: string, turn: number): Promise<JsonValue | null>;
+  /** Paths that a run presented, by tool. */
+  presented(runId: string): Promise<Record<string, string[]>>;
 }
 
 export function createToolLedger(database: Database): ToolLedger {
@@ -78,13 +78,14 @@ export function createToolLedger(database: Database): ToolLedger {
         );
         return rows;
       }),
-    turnOutcome: (runId, turn) =>
+    presented: (runId) =>
       translateErrors(async () => {
-        const { rows } = await pool.query<{ outcome: JsonValue }>(
-          'select outcome from model_turns where run_id = $1 and turn = $2',
-          [runId, turn],
+        const { rows } = await pool.query<{ name: string; paths: string[] }>(
+          `select name, jsonb_agg(path order by turn, place, path) as paths
+           from tool_calls, jsonb_array_elements_text(presented) path where run_id = $1 group by name`,
+          [runId],
         );
-        return rows[0]?.outcome ?? null;
+        return Object.fromEntries(rows.map((row) => [row.name, [...new Set(row.paths)]]));
       }),
   };
 }

@@ -42,6 +42,15 @@ function toFaults(issue: z.core.$ZodIssue, place: string, root: unknown): Reques
   const path = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key));
   const loc = [place, ...path];
   const input = valueAt(root, issue.path) ?? null;
+  if (issue.code === 'invalid_union') {
+    return issue.errors
+      .flat()
+      .flatMap((inner) => toFaults({ ...inner, path: [...issue.path, ...inner.path] }, place, root));
+  }
+  if (issue.code === 'invalid_type' && loc.length === 1 && root !== undefined) {
+    const msg = 'Input should be a valid dictionary or object to extract fields from';
+    return [{ type: 'model_attributes_type', loc, msg, input }];
+  }
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
       type: 'extra_forbidden',
@@ -86,7 +95,7 @@ function describe(issue: z.core.$ZodIssue, input: unknown): Description {
         ? patternFault(issue.pattern ?? '')
         : { type: 'value_error', msg: `Value error, ${issue.message}` };
     default:
-      return { type: 'value_error', msg: `Value error, ${issue.message}` };
+      return { type: 'value_error', msg: `Value error, ${issue.message}`, ctx: { error: {} } };
   }
 }
 

@@ -171,6 +171,8 @@ create table tool_calls (
   attempts int not null default 0,
   -- Content hashes before and after, for tools that change one file.
   write_plan jsonb,
+  -- Paths that the call presented to the user.
+  presented jsonb,
   started_at timestamptz,
   ended_at timestamptz,
   -- Some providers use the same ids again in every reply.

@@ -66,7 +66,7 @@ end $$;
 --   artifacts         [path], united with what is there
 --   journal           [{event_type, category, content?, message_id?, metadata}]
 --   tool_calls        [{tool_call_id, turn, place, name, message_id}] planned by this reply
---   tool_result       {turn, tool_call_id, message: body, journal: {...}}: completes a ledger row
+--   tool_result       {turn, tool_call_id, presented?, message: body, journal: {...}}: completes a ledger row
 --   turn              {turn, message_id, outcome}
 --   usage             {input, output, total}
 --   checkpoint        {id, step, source, node, next, interrupts, metadata, error}
@@ -120,7 +120,7 @@ begin
   end if;
 
   if p ? 'tool_result' then
-    update tool_calls set state = 'done', ended_at = now()
+    update tool_calls set state = 'done', ended_at = now(), presented = p #> '{tool_result,presented}'
       where run_id = v_run and turn = (p #>> '{tool_result,turn}')::int
         and tool_call_id = p #>> '{tool_result,tool_call_id}' and state <> 'done'
       returning * into v_call;

@@ -1,0 +1,62 @@
+import { raw } from 'express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { AppError } from '../../contracts';
+import { jsonDepth, storableJson } from '../../core/text';
+import { fault } from './validation';
+
+/** Largest body of a request that carries no files, in bytes. */
+export const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
+
+/** Deeper bodies are refused: nothing that we store or send on may overflow a parser. */
+export const MAX_BODY_DEPTH = 200;
+
+const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json\b/i;
+
+/**
+ * Reads the whole body and puts its JSON value into `request.body`; undefined where there is none. A body of another
+ * type stays text, so that a schema refuses it as what it is. Uploads are left unread.
+ */
+export function jsonBody(): RequestHandler[] {
+  const read = raw({ type: (request) => !isMultipart(request.headers['content-type']), limit: BODY_LIMIT_BYTES });
+  return [read, parseBody];
+}
+
+function isMultipart(contentType: string | undefined): boolean {
+  return /^multipart\//i.test(contentType ?? '');
+}
+
+function parseBody(request: Request, _response: Response, next: NextFunction): void {
+  const bytes: unknown = request.body;
+  if (Buffer.isBuffer(bytes)) {
+    const text = bytes.toString('utf8');
+    const contentType = request.headers['content-type'];
+    request.body = contentType === undefined || JSON_TYPE.test(contentType) ? parseJson(text) : text || undefined;
+  }
+  next();
+}
+
+/** What Postgres cannot store is replaced, so that a stray NUL never fails a request half-way. */
+const UNSTORABLE = /\\u(0000|d[89a-f])/i;
+
+function parseJson(text: string): unknown {
+  if (text.trim() === '') return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw syntaxFault(error instanceof Error ? error.message : '', text);
+  }
+  if (jsonDepth(value, MAX_BODY_DEPTH) > MAX_BODY_DEPTH) {
+    throw fault('value_error', ['body'], `Value error, the body is nested deeper than ${MAX_BODY_DEPTH} levels`, {});
+  }
+  return UNSTORABLE.test(text) ? storableJson(value) : value;
+}
+
+function syntaxFault(reason: string, text: string): AppError {
+  const place = /position (\d+)/.exec(reason)?.[1];
+  const position = place === undefined ? text.length : Number(place);
+  const error = reason.startsWith('Expected property name')
+    ? 'Expecting property name enclosed in double quotes'
+    : 'Expecting value';
+  return fault('json_invalid', ['body', position], 'JSON decode error', {}, { error });
+}

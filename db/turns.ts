@@ -1,0 +1,70 @@
+import type { CancelAction, JsonValue, Message, RunOptions } from '../contracts';
+import type { Database } from './database';
+import { translateErrors } from './errors';
+import type { Admission } from './run-row';
+
+/** What a step needs to know before it works, read in one round trip. */
+export interface StepFacts {
+  threadId: string;
+  owner: string;
+  assistantId: string;
+  admission: Admission;
+  cancelAction: CancelAction | null;
+  options: RunOptions;
+  modelName: string | null;
+  stepsBefore: number;
+  logSeq: number;
+  /** Distinguishes a thread from a later one of the same id. */
+  threadCreatedAt: string;
+  title: string | null;
+  /** The committed outcome of the turn asked for. */
+  outcome: JsonValue | null;
+}
+
+export interface MessageChange {
+  messageId: string;
+  position: number;
+  /** Null where the message is gone. */
+  message: Message | null;
+}
+
+export interface TurnStore {
+  facts(runId: string, turn: number): Promise<StepFacts | null>;
+  /** What changed in a thread's messages after a log sequence; -1 gives all. In order of position. */
+  changesSince(threadId: string, seq: number): Promise<MessageChange[]>;
+}
+
+export function createTurnStore(database: Database): TurnStore {
+  const { pool } = database;
+  return {
+    facts: (runId, turn) =>
+      translateErrors(async () => {
+        const { rows } = await pool.query<StepFacts>(
+          `select r.thread_id as "threadId", r.owner, r.assistant_id as "assistantId", r.admission, r.cancel_action as "cancelAction", r.options,
+                  r.model_name as "modelName", t.log_seq as "logSeq", t.created_at as "threadCreatedAt",
+                  (select step from checkpoints c where c.thread_id = r.thread_id order by watermark desc limit 1)
+                    as "stepsBefore",
+                  (select value #>> '{}' from thread_channels c
+                    where c.thread_id = r.thread_id and channel = 'title' and until is null) as title,
+                  (select outcome from model_turns m where m.run_id = r.run_id and m.turn = $2) as outcome
+           from runs r join threads t using (thread_id) where r.run_id = $1`,
+          [runId, turn],
+        );
+        return rows[0] ?? null;
+      }),
+    changesSince: (threadId, seq) =>
+      translateErrors(async () => {
+        const { rows } = await pool.query<MessageChange & { open: boolean }>(
+          seq < 0
+            ? `select message_id as "messageId", position, body as message, true as open
+               from thread_messages where thread_id = $1 and until is null and since > $2 order by position`
+            : `select message_id as "messageId", position, case when until is null then body end as message,
+                      until is null as open
+               from thread_messages where thread_id = $1 and (since > $2 or until > $2) order by position`,
+          [threadId, seq],
+        );
+        const open = new Set(rows.filter((row) => row.open).map((row) => row.messageId));
+        return rows.filter((row) => row.open || !open.has(row.messageId));
+      }),
+  };
+}
