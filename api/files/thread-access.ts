@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
-import { AppError, THREAD_ID_PATTERN } from '../../contracts';
+import { AppError } from '../../contracts';
 import type { ThreadDirectories } from '../../core/thread-paths';
 import type { ThreadStore } from '../../db';
-import { identityOf, pathParameter } from '../http/handler';
-import { fault } from '../http/validation';
+import { identityOf } from '../http/handler';
+import { threadIdOf } from '../http/thread-id';
 import { threadLayout } from './thread-directories';
 
 export interface FileAccessDependencies {
@@ -46,14 +46,6 @@ export async function existingThread(
   const thread = await accessibleThread(dependencies, request, response);
   if (!thread.exists) throw threadNotFound(thread.threadId);
   return thread;
-}
-
-function threadIdOf(request: Request): string {
-  const threadId = pathParameter(request, 'threadId');
-  if (THREAD_ID_PATTERN.test(threadId)) return threadId;
-  const pattern = THREAD_ID_PATTERN.source;
-  const message = `String should match pattern '${pattern}'`;
-  throw fault('string_pattern_mismatch', ['path', 'thread_id'], message, threadId, { pattern });
 }
 
 function threadNotFound(threadId: string): AppError {
