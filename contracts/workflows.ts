@@ -3,7 +3,7 @@
  * a workflow; workflows call activities by these types and never import an activity. Everything here ends up in a
  * workflow history: ids, counters and decisions only.
  */
-import type { CancelAction } from './runs';
+import type { CancelAction, StopReason } from './runs';
 
 export const AGENT_RUN_WORKFLOW = 'agentRun';
 export const RECONCILE_WORKFLOW = 'reconcile';
@@ -32,6 +32,8 @@ export interface RunProgress {
   turn: number;
   stepsTaken: number;
   stepLimit: number;
+  /** The request asked to stop when a tool phase is done. */
+  stopAfterTools: boolean;
   next: NextMove;
 }
 
@@ -51,7 +53,7 @@ export type NextMove =
 
 /** How the loop ended. Texts are in Postgres, except for failures that the workflow itself found. */
 export type RunOutcome =
-  | { kind: 'success' }
+  | { kind: 'success'; stopReason?: StopReason }
   /** Stopped before or after a node, as the request asked; the thread waits. */
   | { kind: 'breakpoint'; next: string[] }
   /** The model answered with a fallback message that tells of the failure. */
@@ -64,12 +66,12 @@ export interface BeginRunResult {
   /** The run has ended already (it was cancelled before it began). */
   closed: boolean;
   stepLimit: number;
+  stopAfterTools: boolean;
   next: NextMove;
 }
 
 export interface FinishRunInput {
   runId: string;
-  turn: number;
   outcome: RunOutcome;
 }
 

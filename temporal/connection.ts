@@ -7,6 +7,7 @@ export interface TemporalOptions {
 
 export interface TemporalAccess {
   client: Client;
+  connection: Connection;
   /** Whether the server answers within the time-out. */
   isReachable(timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
@@ -26,6 +27,7 @@ export function openTemporal(options: TemporalOptions): TemporalAccess {
   const client = new Client({ connection, namespace: options.namespace });
   return {
     client,
+    connection,
     async isReachable(timeoutMs) {
       try {
         await connection.withDeadline(Date.now() + timeoutMs, () =>

@@ -212,6 +212,7 @@ begin
     if jsonb_array_length(v_events) > 0 then
       select jsonb_agg(
           case when e.value ->> 'kind' in ('state', 'checkpoint')
+                 or (e.value ->> 'kind' = 'debug' and e.value #>> '{payload,type}' = 'checkpoint')
                then jsonb_set(e.value, '{payload,watermark}', to_jsonb(v_seq)) else e.value end
           order by e.ordinality)
         into v_events from jsonb_array_elements(v_events) with ordinality e;

@@ -1,0 +1,306 @@
+import { Context } from '@temporalio/activity';
+import { v7 as uuid7 } from 'uuid';
+import type { AiMessage, JsonObject, JsonValue, Message, NextMove, RunEventInput, StopReason } from '../contracts';
+import { AppError, isAppError } from '../contracts';
+import { stopsBetween } from '../core/agent-loop/breakpoints';
+import { acceptReply } from '../core/messages/accept-reply';
+import { conversationSystemText, requestMessages } from '../core/prompt/request-messages';
+import { systemPrompt } from '../core/prompt/system-prompt';
+import { selectEvents, stepEvents, stepStartEvents, wantsKind } from '../core/stream-events';
+import { storableText } from '../core/text';
+import { localTitle } from '../core/title';
+import type { JournalInput, PlannedToolCall, StepFacts } from '../db';
+import type { ModelReply, ModelRequest } from '../models';
+import { callWithRetries, detectSafetyTermination, failureDetail } from '../models';
+import { toToolDefinition } from '../tools';
+import type { DeltaWriter } from './delta-writer';
+import { createDeltaWriter } from './delta-writer';
+import type { ActivityDependencies } from './dependencies';
+import { pendingCall } from './pending-call';
+
+interface ModelTurn {
+  runId: string;
+  turn: number;
+  step: number;
+  facts: StepFacts;
+  messages: readonly Message[];
+  startedAt: number;
+}
+
+const NODE = 'model';
+const SAFETY_TEXT =
+  'The provider stopped this answer because of its content rules. Please rephrase the request or try another model.';
+
+/**
+ * One turn of the model, whole: read the conversation, ask, stream, and commit the reply with its ledger rows, events
+ * and usage in one transaction. A retry that finds the reply committed does not ask again.
+ */
+export async function callModel(
+  deps: ActivityDependencies,
+  { runId, turn }: { runId: string; turn: number },
+  signal: AbortSignal,
+): Promise<NextMove> {
+  const facts = await deps.stores.turns.facts(runId, turn);
+  if (facts === null || facts.admission !== 'active') throw new AppError('run_closed', 'The run has ended.');
+  if (facts.outcome !== null) return facts.outcome as unknown as NextMove;
+  if (facts.cancelAction !== null) throw new AppError('run_cancelled', 'The run was cancelled.');
+  const messages = await deps.conversations.load(facts);
+  const current: ModelTurn = { runId, turn, step: facts.stepsBefore + 1, facts, messages, startedAt: Date.now() };
+  try {
+    const { message, reply } = await ask(deps, current, signal);
+    return await commitReply(deps, current, message, reply);
+  } catch (error) {
+    if (isAppError(error, 'already_committed')) return committedOutcome(deps, runId, turn);
+    if (signal.aborted || !isAppError(error) || failureDetail(error) === null) throw error;
+    return commitFailure(deps, current, error);
+  }
+}
+
+async function committedOutcome(deps: ActivityDependencies, runId: string, turn: number): Promise<NextMove> {
+  const facts = await deps.stores.turns.facts(runId, turn);
+  if (facts === null || facts.outcome === null) throw new AppError('run_closed', 'The run has ended.');
+  return facts.outcome as unknown as NextMove;
+}
+
+async function ask(
+  deps: ActivityDependencies,
+  current: ModelTurn,
+  signal: AbortSignal,
+): Promise<{ message: AiMessage; reply: ModelReply }> {
+  const { facts, runId, step } = current;
+  const modes = facts.options.streamModes;
+  const append = (events: RunEventInput[]): Promise<unknown> => deps.stores.events.append(runId, events);
+  await tellStart(deps, current);
+
+  const abort = new AbortController();
+  const combined = AbortSignal.any([signal, abort.signal]);
+  const streams = wantsKind(modes, 'text-delta');
+  let messageId = '';
+  let writer: DeltaWriter | null = null;
+  const request = (): ModelRequest => {
+    // Each attempt is a message of its own: what a failed one streamed is superseded by the next state.
+    messageId = `lc_run--${uuid7()}`;
+    writer = streams ? createDeltaWriter({ append, messageId, step, onFailure: (error) => abort.abort(error) }) : null;
+    return { ...baseRequest(deps, current), signal: combined, onDelta: (delta) => writer?.push(delta) };
+  };
+  const drain = async (): Promise<void> => (writer as DeltaWriter | null)?.drain();
+
+  const reply = await callWithRetries({
+    model: deps.models.resolve(facts.modelName),
+    request,
+    settings: deps.config.llm_call,
+    onRetry: async (notice) => {
+      await drain();
+      if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
+    },
+  });
+  await drain();
+  return { message: acceptReply(reply, messageId), reply };
+}
+
+/** Readers learn that a step begins, and that an attempt which died in mid-reply is being repeated. */
+async function tellStart(deps: ActivityDependencies, { runId, step, facts }: ModelTurn): Promise<void> {
+  const events = stepStartEvents(NODE, step);
+  const { attempt } = Context.current().info;
+  if (attempt > 1 && (await deps.stores.events.lastKind(runId)) === 'text-delta') {
+    events.unshift({
+      kind: 'custom',
+      payload: {
+        type: 'llm_retry',
+        attempt: attempt - 1,
+        max_attempts: attempt,
+        wait_ms: 0,
+        reason: 'interrupted',
+        message: 'The answer was cut off by a restart and is asked for again.',
+      },
+    });
+  }
+  const wanted = selectEvents(facts.options.streamModes, events);
+  if (wanted.length > 0) await deps.stores.events.append(runId, wanted);
+}
+
+function baseRequest(
+  deps: ActivityDependencies,
+  { messages }: ModelTurn,
+): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
+  const tools = deps.tools.list();
+  const prompt = systemPrompt({
+    toolNames: tools.map((tool) => tool.name),
+    skillsRoot: deps.config.skills.container_path,
+    mounts: deps.config.sandbox.mounts.map((mount) => mount.container_path),
+  });
+  const extra = conversationSystemText(messages);
+  return {
+    system: extra === '' ? prompt : `${prompt}\n\n${extra}`,
+    messages: requestMessages(messages),
+    tools: tools.map(toToolDefinition),
+  };
+}
+
+async function commitReply(
+  deps: ActivityDependencies,
+  current: ModelTurn,
+  message: AiMessage,
+  reply: ModelReply,
+): Promise<NextMove> {
+  const safety = detectSafetyTermination(reply);
+  if (safety === null) {
+    return commitMessage(deps, current, message, { reply, next: decideNext(deps, current, message, reply) });
+  }
+  const stopped: AiMessage = {
+    ...message,
+    content: message.content === '' ? SAFETY_TEXT : message.content,
+    tool_calls: [],
+    invalid_tool_calls: [],
+    additional_kwargs: { ...message.additional_kwargs, safety_termination: { detector: safety.detector } },
+  };
+  const notice: JsonObject = {
+    type: 'safety_termination',
+    detector: safety.detector,
+    reason_field: safety.reasonField,
+    reason_value: safety.reasonValue,
+    suppressed_tool_call_count: message.tool_calls.length,
+    suppressed_tool_call_names: message.tool_calls.map((call) => call.name),
+    thread_id: current.facts.threadId,
+  };
+  const next: NextMove = { kind: 'end', outcome: { kind: 'success', stopReason: 'safety_capped' } };
+  return commitMessage(deps, current, stopped, { reply, next, before: [{ kind: 'custom', payload: notice }] });
+}
+
+function decideNext(deps: ActivityDependencies, current: ModelTurn, message: AiMessage, reply: ModelReply): NextMove {
+  if (message.tool_calls.length === 0) {
+    const cut = ['length', 'max_tokens', 'MAX_TOKENS'].includes(reply.finishReason ?? '');
+    const stopReason: StopReason | undefined = cut ? 'model_length_capped' : undefined;
+    return { kind: 'end', outcome: { kind: 'success', ...(stopReason === undefined ? {} : { stopReason }) } };
+  }
+  if (stopsBetween(current.facts.options, 'model', 'tools')) {
+    return { kind: 'end', outcome: { kind: 'breakpoint', next: ['tools'] } };
+  }
+  const calls = message.tool_calls.map((call) =>
+    pendingCall(deps, { turn: current.turn, toolCallId: call.id, name: call.name }),
+  );
+  return { kind: 'tools', calls };
+}
+
+interface CommitOptions {
+  reply: ModelReply | null;
+  next: NextMove;
+  /** Events that come before those of the step. */
+  before?: RunEventInput[];
+  journal?: JournalInput[];
+}
+
+async function commitMessage(
+  deps: ActivityDependencies,
+  current: ModelTurn,
+  message: AiMessage,
+  { reply, next, before = [], journal = [] }: CommitOptions,
+): Promise<NextMove> {
+  const { facts, runId, turn, step } = current;
+  const usage = message.usage_metadata;
+  const title = facts.title === null && deps.config.title.enabled ? newTitle(deps, current) : null;
+  const events = [
+    ...before,
+    replyEnd(message, step, reply),
+    ...(title === null ? [] : [titleUpdate(title)]),
+    ...stepEvents({ node: NODE, step, messageId: message.id }),
+  ];
+  await deps.stores.log.commit({
+    threadId: facts.threadId,
+    runId,
+    messages: [message],
+    channels: title === null ? undefined : { title },
+    toolCalls: next.kind === 'tools' ? plannedCalls(message, turn) : [],
+    turn: { turn, messageId: message.id, outcome: next as unknown as JsonValue },
+    usage: {
+      calls: reply === null ? 0 : 1,
+      input: usage?.input_tokens ?? 0,
+      output: usage?.output_tokens ?? 0,
+      total: usage?.total_tokens ?? 0,
+    },
+    journal: [...journal, aiResponse(current, message)],
+    checkpoint: { step, source: 'loop', node: NODE, next: waitingAfter(next) },
+    events: selectEvents(facts.options.streamModes, events),
+  });
+  return next;
+}
+
+function newTitle(deps: ActivityDependencies, current: ModelTurn): string {
+  return localTitle(current.messages, deps.config.title.max_chars);
+}
+
+function titleUpdate(title: string): RunEventInput {
+  return { kind: 'update', payload: { node: 'TitleMiddleware.after_model', writes: { title } } };
+}
+
+/** The streamed reply's last part, or the whole message where nothing was streamed. */
+function replyEnd(message: AiMessage, step: number, reply: ModelReply | null): RunEventInput {
+  if (reply === null) return { kind: 'message', payload: { node: NODE, step }, messageId: message.id };
+  return {
+    kind: 'text-delta',
+    payload: {
+      id: message.id,
+      step,
+      content: '',
+      tool_call_chunks: [],
+      additional_kwargs: {},
+      usage_metadata: message.usage_metadata as unknown as JsonValue,
+      response_metadata: message.response_metadata,
+      chunk_position: 'last',
+    },
+  };
+}
+
+function waitingAfter(next: NextMove): string[] {
+  if (next.kind !== 'end') return [next.kind];
+  return next.outcome.kind === 'breakpoint' ? next.outcome.next : [];
+}
+
+function plannedCalls(message: AiMessage, turn: number): PlannedToolCall[] {
+  return message.tool_calls.map((call, place) => ({
+    toolCallId: call.id,
+    turn,
+    place,
+    name: call.name,
+    messageId: message.id,
+  }));
+}
+
+function aiResponse(current: ModelTurn, message: AiMessage): JournalInput {
+  return {
+    eventType: 'llm.ai.response',
+    category: 'message',
+    messageId: message.id,
+    metadata: {
+      caller: 'lead_agent',
+      usage: message.usage_metadata as unknown as JsonValue,
+      latency_ms: Date.now() - current.startedAt,
+      llm_call_index: current.turn,
+    },
+  };
+}
+
+/** The model gave no answer after all attempts: the user is told in a message that nobody can take for an answer. */
+async function commitFailure(deps: ActivityDependencies, current: ModelTurn, error: AppError): Promise<NextMove> {
+  const detail = failureDetail(error);
+  const text = storableText(error.message);
+  const message: AiMessage = {
+    type: 'ai',
+    id: `lc_run--${uuid7()}`,
+    name: null,
+    content: `The model could not answer: ${text}`,
+    tool_calls: [],
+    invalid_tool_calls: [],
+    usage_metadata: null,
+    response_metadata: {},
+    additional_kwargs: {
+      deerflow_error_fallback: true,
+      error_type: error.code,
+      error_reason: detail?.reason ?? 'transient',
+      error_detail: text,
+    },
+  };
+  const next: NextMove = { kind: 'end', outcome: { kind: 'model_failed', code: error.code, message: text } };
+  const journal: JournalInput[] = [{ eventType: 'llm.error', category: 'trace', content: text }];
+  return commitMessage(deps, current, message, { reply: null, next, journal });
+}

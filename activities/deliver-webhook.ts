@@ -1,0 +1,31 @@
+import { createHmac } from 'node:crypto';
+import { toRunRecord } from '../db';
+import { createSafeHttp } from '../sandbox';
+import { AppError } from '../contracts';
+import type { ActivityDependencies } from './dependencies';
+
+const TIMEOUT_MS = 15_000;
+const HTTP_OK_FROM = 200;
+const HTTP_OK_TO = 300;
+
+/** Tells the address that the request named how the run ended. Thrown errors are tried again by the workflow. */
+export async function deliverWebhook(deps: ActivityDependencies, runId: string, signal: AbortSignal): Promise<void> {
+  const row = await deps.stores.runs.load(runId);
+  const url = row?.options.webhook;
+  if (row === null || url === undefined) return;
+  const body = JSON.stringify(toRunRecord(row));
+  const http = createSafeHttp({ allowPrivateAddresses: deps.config.runs.webhook_allow_private_addresses });
+  const { status } = await http.post(url, {
+    body,
+    signal,
+    timeoutMs: TIMEOUT_MS,
+    headers: {
+      'content-type': 'application/json',
+      'idempotency-key': runId,
+      'x-deerflow-signature': `sha256=${createHmac('sha256', deps.webhookKey).update(body).digest('hex')}`,
+    },
+  });
+  if (status < HTTP_OK_FROM || status >= HTTP_OK_TO) {
+    throw new AppError('unavailable', `The webhook answered ${status}.`);
+  }
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import type { FinishRunInput, FinishRunResult, RunEventInput, RunOutcome, ToolMessage } from '../contracts';
+import { deliveryReceipt, effectiveOutcome, judge } from '../core/agent-loop/ending';
+import type { DeliveryCheck, Verdict } from '../core/agent-loop/ending';
+import { selectEvents, stepEvents } from '../core/stream-events';
+import { localTitle } from '../core/title';
+import type { JournalInput, PlannedCall, RunEnding, RunRow, StepCommit, StepFacts } from '../db';
+import { RESERVED_NAMES } from '../sandbox';
+import type { ActivityDependencies } from './dependencies';
+import { producedFiles } from './produced-files';
+
+const CANCELLED_CALL = 'Error: this tool call was cancelled by the user before it gave a result.';
+const ABANDONED_CALL = 'Error: the run ended before this tool call gave a result.';
+
+interface EndFacts {
+  facts: StepFacts;
+  unfinished: PlannedCall[];
+  delivery: DeliveryCheck;
+  title: string | null;
+}
+
+/**
+ * Writes the one terminal status of a run, with its delivery receipt, in one transaction, and hands the thread to the
+ * next run that waits for it. Repeating it changes nothing and starts nothing twice.
+ */
+export async function finishRun(deps: ActivityDependencies, input: FinishRunInput): Promise<FinishRunResult> {
+  const row = await deps.stores.runs.load(input.runId);
+  if (row === null) return { status: 'deleted', hasWebhook: false };
+  const known = row.admission === 'ended' ? null : await gatherFacts(deps, row);
+  const ended = await deps.stores.runs.end(input.runId, (locked) => {
+    if (known === null) throw new Error('A run that had ended cannot be open again.');
+    return decideEnding(locked, input.outcome, known);
+  });
+  if (ended === null) return { status: 'deleted', hasWebhook: false };
+  if (ended.next !== null) {
+    await deps.gateway.start(ended.next);
+    await deps.stores.runs.markWorkflowStarted(ended.next.runId);
+  }
+  return { status: ended.row.status, hasWebhook: ended.row.options.webhook !== undefined };
+}
+
+async function gatherFacts(deps: ActivityDependencies, row: RunRow): Promise<EndFacts | null> {
+  const { stores, config } = deps;
+  const facts = await stores.turns.facts(row.runId, 0);
+  if (facts === null) return null;
+  const [unfinished, byTool] = await Promise.all([
+    stores.ledger.unfinished(row.runId),
+    stores.ledger.presented(row.runId),
+  ]);
+  const { outputs } = deps.paths.directories(row.owner, row.threadId);
+  const produced =
+    row.startedAt === null
+      ? []
+      : await producedFiles({
+          outputs,
+          since: Date.parse(row.startedAt),
+          reserved: [...RESERVED_NAMES.outputs, config.tool_output.storage_subdir],
+        });
+  const needsTitle = facts.title === null && config.title.enabled && row.startedAt !== null;
+  const title = needsTitle ? localTitle(await deps.conversations.load(facts), config.title.max_chars) : null;
+  const presented = [...new Set(Object.values(byTool).flat())];
+  return { facts, unfinished, title, delivery: { produced, presented, byTool } };
+}
+
+function decideEnding(row: RunRow, outcome: RunOutcome, known: EndFacts): RunEnding {
+  const effective = effectiveOutcome(outcome, row.cancelAction);
+  const receipt = deliveryReceipt(known.delivery);
+  const verdict = judge(effective, receipt['satisfied'] !== false);
+  return {
+    status: verdict.status,
+    error: verdict.error,
+    stopReason: effective.kind === 'success' ? (effective.stopReason ?? null) : null,
+    rollback: verdict.rollback,
+    threadStatus: verdict.threadStatus,
+    commit: endingCommit(row, effective, verdict, known),
+  };
+}
+
+function endingCommit(row: RunRow, outcome: RunOutcome, verdict: Verdict, known: EndFacts): RunEnding['commit'] {
+  const step = known.facts.stepsBefore + 1;
+  const breakpoint = outcome.kind === 'breakpoint' ? outcome.next : null;
+  // A rollback takes the whole run back: nothing of it is completed.
+  const results =
+    verdict.rollback || breakpoint !== null ? [] : known.unfinished.map((call) => abandoned(call, outcome));
+  const title = verdict.rollback ? null : known.title;
+  const changes = results.length > 0 || title !== null || verdict.rollback || breakpoint !== null || verdict.errorFrame;
+  const interrupts = breakpoint?.map((node) => ({ id: randomUUID(), value: { type: 'breakpoint', node } }));
+  const checkpoint: StepCommit['checkpoint'] = {
+    step,
+    source: verdict.rollback ? 'fork' : 'loop',
+    node: '__end__',
+    next: breakpoint ?? [],
+    interrupts: interrupts ?? [],
+    error: verdict.errorFrame ? verdict.error?.message : undefined,
+  };
+  const events: RunEventInput[] = [
+    ...results.map((message): RunEventInput => ({
+      kind: 'message',
+      payload: { node: 'tools', step },
+      messageId: message.id,
+    })),
+    ...(changes
+      ? stepEvents({ node: '__end__', step, interrupts }).filter(({ kind }) => kind !== 'update' && kind !== 'task')
+      : []),
+    ...(verdict.errorFrame && verdict.error !== null
+      ? [{ kind: 'run-error' as const, payload: { message: verdict.error.message, name: verdict.error.name } }]
+      : []),
+    { kind: 'run-end', payload: {} },
+  ];
+  return {
+    messages: results,
+    channels: title === null ? undefined : { title },
+    journal: [...results.map(resultJournal), ...endJournal(verdict, known.delivery)],
+    checkpoint: changes ? checkpoint : undefined,
+    events: selectEvents(row.options.streamModes, events),
+  };
+}
+
+function abandoned(call: PlannedCall, outcome: RunOutcome): ToolMessage {
+  return {
+    type: 'tool',
+    id: randomUUID(),
+    tool_call_id: call.toolCallId,
+    name: call.name,
+    status: 'error',
+    content: outcome.kind === 'cancelled' ? CANCELLED_CALL : ABANDONED_CALL,
+    artifact: null,
+    additional_kwargs: {},
+    response_metadata: {},
+  };
+}
+
+function resultJournal(message: ToolMessage): JournalInput {
+  return { eventType: 'llm.tool.result', category: 'message', messageId: message.id };
+}
+
+function endJournal(verdict: Verdict, delivery: DeliveryCheck): JournalInput[] {
+  const ending: JournalInput =
+    verdict.status === 'success'
+      ? { eventType: 'run.end', category: 'outputs', content: {}, metadata: { status: 'success' } }
+      : {
+          eventType: 'run.error',
+          category: 'error',
+          content: verdict.error?.message ?? verdict.status,
+          metadata: { error_type: verdict.error?.name ?? verdict.status },
+        };
+  return [ending, { eventType: 'run.delivery', category: 'outputs', content: deliveryReceipt(delivery) }];
+}

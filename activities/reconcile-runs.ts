@@ -1,0 +1,50 @@
+import type { ReconcileReport } from '../contracts';
+import type { RunRow } from '../db';
+import type { ActivityDependencies } from './dependencies';
+import { finishRun } from './finish-run';
+
+const UNSTARTED_AFTER_SECONDS = 5;
+const QUIET_AFTER_SECONDS = 20;
+const BATCH = 200;
+const MIN_RETENTION_SECONDS = 60;
+
+/**
+ * Sets right what a crash between two systems can leave: a run whose workflow start was lost, a run whose workflow was
+ * ended from outside, a cancel whose signal was lost. Idempotent; any number may run at once.
+ */
+export async function reconcileRuns(deps: ActivityDependencies): Promise<ReconcileReport> {
+  const { stores, gateway, config } = deps;
+  const report: ReconcileReport = { started: 0, closed: 0, signalled: 0, pruned: 0 };
+  for (const row of await stores.runs.unstarted(UNSTARTED_AFTER_SECONDS, BATCH)) {
+    await gateway.start(row);
+    await stores.runs.markWorkflowStarted(row.runId);
+    report.started += 1;
+  }
+  for (const row of await stores.runs.quiet(QUIET_AFTER_SECONDS, BATCH)) {
+    const done = await lookAfter(deps, row);
+    if (done !== null) report[done] += 1;
+  }
+  const retention = Math.max(MIN_RETENTION_SECONDS, config.stream_bridge.recovered_stream_cleanup_delay_seconds);
+  report.pruned = await stores.events.prune(retention);
+  return report;
+}
+
+async function lookAfter(deps: ActivityDependencies, row: RunRow): Promise<'closed' | 'signalled' | null> {
+  const state = await deps.gateway.state(row.runId);
+  if (state === 'running') {
+    if (row.cancelAction === null) return null;
+    await deps.gateway.cancel(row.runId, row.cancelAction);
+    return 'signalled';
+  }
+  deps.log.warn({ runId: row.runId, threadId: row.threadId, state }, 'a run outlived its workflow and is closed');
+  await finishRun(deps, {
+    runId: row.runId,
+    outcome: {
+      kind: 'failed',
+      code: 'orphaned',
+      name: 'RunStoppedError',
+      message: 'The run was stopped from outside before it ended.',
+    },
+  });
+  return 'closed';
+}

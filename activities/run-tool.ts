@@ -1,0 +1,151 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { AiMessage, Message, ToolMessage } from '../contracts';
+import { AppError } from '../contracts';
+import { selectEvents, stepEvents } from '../core/stream-events';
+import type { CallKey, LedgerEntry, StepFacts } from '../db';
+import { invokeTool, readMarkOf } from '../tools';
+import type { Tool, ToolContext, ToolOutcome, WritePlan } from '../tools';
+import type { ActivityDependencies } from './dependencies';
+
+const NODE = 'tools';
+
+const OUTCOME_UNKNOWN =
+  'Error: the worker stopped while this tool was running, so its outcome is unknown: it may have taken effect in full, ' +
+  'in part or not at all. It was not run again. Check the current state before you decide what to do.';
+
+interface Call {
+  key: CallKey;
+  entry: LedgerEntry;
+  facts: StepFacts;
+  reply: AiMessage | null;
+}
+
+/**
+ * Runs one tool call and commits its result. The ledger decides after a crash: a call with a result is left alone, a
+ * call that only reads is repeated, a started call with unknown effect is never repeated.
+ */
+export async function runTool(deps: ActivityDependencies, key: CallKey, signal: AbortSignal): Promise<void> {
+  const [facts, entry] = await Promise.all([
+    deps.stores.turns.facts(key.runId, key.turn),
+    deps.stores.ledger.entry(key),
+  ]);
+  if (facts === null || facts.admission !== 'active') throw new AppError('run_closed', 'The run has ended.');
+  if (entry === null) throw new AppError('internal', 'The tool call is not in the ledger.');
+  if (entry.state === 'done') return;
+  const reply = await deps.stores.log.message(facts.threadId, entry.messageId);
+  const call: Call = { key, entry, facts, reply: reply?.type === 'ai' ? reply : null };
+  const outcome = await perform(deps, call, signal);
+  signal.throwIfAborted();
+  await commitResult(deps, call, outcome);
+}
+
+async function perform(deps: ActivityDependencies, call: Call, signal: AbortSignal): Promise<ToolOutcome> {
+  const invalid = call.reply?.invalid_tool_calls.find(({ id }) => id === call.key.toolCallId);
+  if (invalid !== undefined) {
+    const detail = invalid.error ?? 'The arguments are not valid.';
+    return {
+      status: 'error',
+      content: `Error: ${call.entry.name} was not run. ${detail} Send the call again with a JSON object. Received: ${invalid.args ?? ''}`,
+    };
+  }
+  const tool = deps.tools.get(call.entry.name);
+  const context = await toolContext(deps, call, tool, signal);
+  const args = call.entry.args ?? {};
+  const run = (): Promise<ToolOutcome> => invokeTool(deps.tools, call.entry.name, args, context);
+  if (tool === undefined || tool.effect === 'none') return run();
+  if (tool.effect === 'unknown') {
+    if (call.entry.state === 'started') return { status: 'error', content: OUTCOME_UNKNOWN };
+    await deps.stores.ledger.start(call.key, null);
+    return run();
+  }
+  return performWrite(deps, call, tool, context, run);
+}
+
+/** A write leaves a trace that can be checked: the file's content before and after are in the ledger. */
+async function performWrite(
+  deps: ActivityDependencies,
+  call: Call,
+  tool: Tool,
+  context: ToolContext,
+  run: () => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  const plan = call.entry.writePlan;
+  if (call.entry.state === 'started' && plan !== null) {
+    const current = await contentHash(context, plan.path);
+    if (current === plan.after) return { status: 'success', content: 'OK' };
+    if (current !== plan.before) return { status: 'error', content: OUTCOME_UNKNOWN };
+    return run();
+  }
+  const fresh = await planWrite(tool, call, context);
+  await deps.stores.ledger.start(call.key, fresh);
+  return run();
+}
+
+/** A call that would be refused has no plan: running it again gives the same refusal. */
+async function planWrite(tool: Tool, call: Call, context: ToolContext): Promise<WritePlan | null> {
+  const parsed = tool.schema.safeParse(call.entry.args ?? {});
+  if (!parsed.success || tool.planWrite === undefined) return null;
+  return tool.planWrite(parsed.data, context);
+}
+
+async function contentHash(context: ToolContext, path: string): Promise<string | null> {
+  const bytes = await (await context.sandbox()).readBytes(path);
+  return bytes === null ? null : createHash('sha256').update(bytes).digest('hex');
+}
+
+async function toolContext(
+  deps: ActivityDependencies,
+  call: Call,
+  tool: Tool | undefined,
+  signal: AbortSignal,
+): Promise<ToolContext> {
+  const { owner, threadId } = call.facts;
+  const messages: readonly Message[] = tool?.effect === 'file-write' ? await deps.conversations.load(call.facts) : [];
+  return {
+    runId: call.key.runId,
+    threadId,
+    owner,
+    toolCallId: `${call.key.turn}:${call.key.toolCallId}`,
+    config: deps.config,
+    signal,
+    sandbox: () => deps.sandboxes.acquire({ owner, threadId }),
+    readMark: (path) => readMarkOf(messages, path),
+    toolNames: deps.tools.list().map(({ name }) => name),
+  };
+}
+
+async function commitResult(deps: ActivityDependencies, call: Call, outcome: ToolOutcome): Promise<void> {
+  const { facts, key, entry } = call;
+  const step = facts.stepsBefore + 1;
+  const message: ToolMessage = {
+    type: 'tool',
+    id: randomUUID(),
+    tool_call_id: key.toolCallId,
+    name: entry.name,
+    content: outcome.content,
+    status: outcome.status,
+    artifact: outcome.artifact ?? null,
+    additional_kwargs: outcome.additionalKwargs ?? {},
+    response_metadata: {},
+  };
+  const shown = { kind: 'message' as const, payload: { node: NODE, step }, messageId: message.id };
+  const [update, ...phase] = stepEvents({ node: NODE, step, messageId: message.id });
+  const ownEvents = update === undefined ? [shown] : [shown, update];
+  await deps.stores.log.commit({
+    threadId: facts.threadId,
+    runId: key.runId,
+    artifacts: outcome.presented,
+    toolResult: {
+      turn: key.turn,
+      toolCallId: key.toolCallId,
+      presented: outcome.presented,
+      message,
+      journal: { eventType: 'llm.tool.result', category: 'message', messageId: message.id },
+    },
+    events: selectEvents(facts.options.streamModes, ownEvents),
+    phase: {
+      checkpoint: { step, source: 'loop', node: NODE, next: ['model'] },
+      events: selectEvents(facts.options.streamModes, phase),
+    },
+  });
+}

@@ -1,0 +1,115 @@
+import { createHmac } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { ActivityDependencies } from '../activities';
+import { createActivities, createConversationCache } from '../activities';
+import { deploymentKey } from '../config';
+import type { Environment } from '../config';
+import { AppError } from '../contracts';
+import type { Config } from '../contracts/schemas/config';
+import { createDatabase, createStores, migrate } from '../db';
+import { createChatModelFactory } from '../models';
+import { startDemoModel } from '../models/demo';
+import type { Logger } from '../observability';
+import { createLocalSandboxProvider, createThreadPaths } from '../sandbox';
+import { createRunGateway, openTemporal } from '../temporal';
+import { createToolRegistry } from '../tools';
+import { prepareNamespace } from './prepare-namespace';
+import { waitFor } from './wait-for';
+
+export interface WorkerOptions {
+  environment: Environment;
+  config: Config;
+  log: Logger;
+}
+
+export interface RunningWorker {
+  shutdown(): void;
+  /** Resolves when everything in flight is done or handed back, and all connections are closed. */
+  finished: Promise<void>;
+}
+
+/** Time that steps in flight get to finish on their own after SIGTERM. */
+const SHUTDOWN_GRACE = '20s';
+const SHUTDOWN_FORCE = '30s';
+const MAX_CONNECTIONS = 20;
+const MAX_CACHED_WORKFLOWS = 600;
+const MAX_CONCURRENT_ACTIVITIES = 200;
+const MAX_CONCURRENT_LOCAL_ACTIVITIES = 200;
+
+/** The composition root of a worker process. */
+export async function startWorker({ environment, config, log }: WorkerOptions): Promise<RunningWorker> {
+  const { database: databaseSettings, temporal: temporalSettings } = environment;
+  if (databaseSettings.url === null) throw new AppError('configuration', 'DATABASE_URL: expected a PostgreSQL address');
+  if (temporalSettings.address === null) throw new AppError('configuration', 'TEMPORAL_ADDRESS: expected host:port');
+
+  const database = createDatabase({
+    url: databaseSettings.url,
+    schema: databaseSettings.schema,
+    maxConnections: MAX_CONNECTIONS,
+    applicationName: 'deerflow worker',
+    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
+  await waitFor('PostgreSQL', log, () => migrate(database));
+
+  Runtime.install({ logger: new DefaultLogger('WARN', (entry) => log.warn({ ...entry.meta }, entry.message)) });
+  const connection = await waitFor('Temporal', log, () =>
+    NativeConnection.connect({
+      address: temporalSettings.address ?? '',
+    }),
+  );
+  const temporal = openTemporal({ address: temporalSettings.address, namespace: temporalSettings.namespace });
+  await waitFor('the Temporal namespace', log, () => prepareNamespace(temporal, temporalSettings));
+
+  const demo = config.models.length === 0 ? await startDemoModel() : null;
+  const key = await deploymentKey(environment.home);
+  const stores = createStores(database, key);
+  const sandboxes = createLocalSandboxProvider({ home: environment.home, config });
+  const deps: ActivityDependencies = {
+    config,
+    stores,
+    models: createChatModelFactory({ config, demoBaseUrl: demo?.baseUrl, log }),
+    tools: createToolRegistry({ config, commandsAllowed: sandboxes.commandsAllowed }),
+    sandboxes,
+    gateway: createRunGateway(temporal.client, temporalSettings.taskQueue),
+    conversations: createConversationCache(stores.turns),
+    paths: createThreadPaths({ home: environment.home }),
+    webhookKey: createHmac('sha256', key).update('webhook').digest(),
+    log,
+  };
+
+  const worker = await Worker.create({
+    connection,
+    namespace: temporalSettings.namespace,
+    taskQueue: temporalSettings.taskQueue,
+    ...workflowCode(),
+    activities: { ...createActivities(deps) },
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownForceTime: SHUTDOWN_FORCE,
+    maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+    maxConcurrentActivityTaskExecutions: MAX_CONCURRENT_ACTIVITIES,
+    maxConcurrentLocalActivityExecutions: MAX_CONCURRENT_LOCAL_ACTIVITIES,
+    // A worker that was killed keeps its sticky queue: others take over after this time.
+    stickyQueueScheduleToStartTimeout: '2s',
+    // A Stop travels on the answer to a heartbeat.
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
+  });
+  log.info({ taskQueue: temporalSettings.taskQueue, models: deps.models.names() }, 'worker polls');
+
+  const finished = worker.run().finally(async () => {
+    await sandboxes.shutdown();
+    await demo?.close();
+    await temporal.close();
+    await connection.close();
+    await database.close();
+  });
+  return { finished, shutdown: () => (worker.getState() === 'RUNNING' ? worker.shutdown() : undefined) };
+}
+
+/** The bundle made by `npm run build`; without one, as in tests from source, it is made now. */
+function workflowCode() {
+  const codePath = join(__dirname, '..', 'workflow-bundle.js');
+  return existsSync(codePath) ? { workflowBundle: { codePath } } : { workflowsPath: require.resolve('../workflows') };
+}

@@ -1,0 +1,80 @@
+import {
+  CancellationScope,
+  continueAsNew,
+  log,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import type { AgentRunInput, PendingToolCall, RunOutcome, RunProgress } from '../contracts';
+import { SEARCH_ATTRIBUTES } from '../contracts';
+import { afterModel, afterTools, takeStep } from '../core/agent-loop/progress';
+import { callModel, deliverWebhook, local, slowTool } from './activities';
+import { watchForCancel } from './cancellation';
+import { outcomeOfFailure } from './failures';
+
+/** Kept well under the server's warning, so that a step never meets the limit. */
+const MAX_HISTORY_EVENTS = 3_000;
+
+const statusAttribute = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, 'KEYWORD');
+
+/**
+ * One agent run: begin, then model calls and tool phases in turn, then finish. History holds ids and decisions only.
+ * Whatever stops the loop, `finishRun` writes the one terminal status.
+ */
+export async function agentRun(input: AgentRunInput): Promise<void> {
+  const cancel = watchForCancel();
+  const outcome = await cancel.scope
+    .run(() => loop(input, () => cancel.action !== null))
+    .catch((error: unknown) => outcomeOfFailure(error, cancel.action));
+  await CancellationScope.nonCancellable(() => finish(input.runId, outcome));
+}
+
+async function loop(input: AgentRunInput, cancelled: () => boolean): Promise<RunOutcome> {
+  let progress = input.resumeAt ?? (await begin(input.runId));
+  for (;;) {
+    progress = takeStep(progress);
+    const { next, turn } = progress;
+    if (next.kind === 'end') return next.outcome;
+    setCurrentDetails(`step ${progress.stepsTaken}: ${next.kind === 'model' ? 'model' : namesOf(next.calls)}`);
+    if (next.kind === 'model') {
+      const decided = await callModel.executeWithOptions({ summary: `turn ${turn}: model` }, [
+        { runId: input.runId, turn },
+      ]);
+      progress = afterModel(progress, decided);
+    } else {
+      await Promise.all(next.calls.map((call) => runTool(input.runId, call)));
+      progress = afterTools(progress);
+      const { historyLength, continueAsNewSuggested } = workflowInfo();
+      if ((continueAsNewSuggested || historyLength > MAX_HISTORY_EVENTS) && !cancelled()) {
+        await continueAsNew<typeof agentRun>({ runId: input.runId, resumeAt: progress });
+      }
+    }
+  }
+}
+
+async function begin(runId: string): Promise<RunProgress> {
+  const { closed, next, stepLimit, stopAfterTools } = await local.beginRun.executeWithOptions({ summary: 'begin' }, [
+    { runId },
+  ]);
+  if (closed) log.info('the run had ended before it began', { runId });
+  return { turn: 1, stepsTaken: 0, stepLimit, stopAfterTools, next };
+}
+
+function namesOf(calls: readonly PendingToolCall[]): string {
+  return calls.map((call) => call.name).join(', ');
+}
+
+async function runTool(runId: string, { turn, toolCallId, name, pace, timeoutMs }: PendingToolCall): Promise<void> {
+  const input = { runId, turn, toolCallId };
+  if (pace === 'quick') return local.runTool.executeWithOptions({ summary: `turn ${turn}: ${name}` }, [input]);
+  return slowTool(timeoutMs, `turn ${turn}: ${name}`)(input);
+}
+
+async function finish(runId: string, outcome: RunOutcome): Promise<void> {
+  const { status, hasWebhook } = await local.finishRun.executeWithOptions({ summary: 'finish' }, [{ runId, outcome }]);
+  upsertSearchAttributes([{ key: statusAttribute, value: status }]);
+  setCurrentDetails(`ended: ${status}`);
+  if (hasWebhook) await deliverWebhook.executeWithOptions({ summary: 'webhook' }, [{ runId }]);
+}

@@ -1,0 +1,6 @@
+/**
+ * Workflows. Everything in this folder runs in the workflow sandbox: no I/O, no clock but the sandbox's, no Node
+ * modules. Workflows orchestrate; deciding is in `core/`, doing is in `activities/`.
+ */
+export { agentRun } from './agent-run';
+export { reconcile } from './reconcile';
