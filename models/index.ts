@@ -12,6 +12,8 @@ export type {
   ToolCallChunk,
   ToolDefinition,
 } from './chat-model';
+export { startDemoModel } from './demo';
+export type { DemoModel, DemoModelOptions } from './demo';
 export { createChatModelFactory } from './factory';
 export type { ChatModelFactory, ChatModelFactoryOptions, ModelDescription } from './factory';
 export { failureDetail } from './failure';

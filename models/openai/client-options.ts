@@ -114,8 +114,15 @@ function bodyKeys(entry: ModelConfig): Record<string, unknown> {
 function credentials(baseUrl: string | null): string[] {
   if (baseUrl === null || !URL.canParse(baseUrl)) return [];
   const { username, password } = new URL(baseUrl);
-  const plain = /%(?![0-9a-f]{2})/i.test(password) ? password : decodeURIComponent(password);
-  return [username, password, plain].filter((part) => part !== '');
+  return [username, password, decoded(password)].filter((part) => part !== '');
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function text(value: unknown): string | null {

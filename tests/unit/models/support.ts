@@ -1,7 +1,7 @@
 import { configSchema } from '../../../contracts/schemas/config';
 import type { AiMessage, HumanMessage, Message, ToolMessage } from '../../../contracts';
 import { AppError } from '../../../contracts';
-import type { ChatModel, ModelRequest, ReplyDelta } from '../../../models';
+import type { ChatModel, ModelRequest, ReplyDelta, ToolDefinition } from '../../../models';
 import { createChatModelFactory } from '../../../models';
 import { createSilentLogger } from '../../../observability';
 
@@ -23,7 +23,7 @@ export function toolResult(tool_call_id: string, content: string): ToolMessage {
   return { ...BASE, type: 'tool', id: `t-${tool_call_id}`, content, tool_call_id, status: 'success', artifact: null };
 }
 
-export const TOOL = {
+export const TOOL: ToolDefinition = {
   name: 'ls',
   description: 'Lists a folder',
   parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
