@@ -37,11 +37,26 @@ export function isInside(path: string, roots: readonly string[]): boolean {
   return roots.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep));
 }
 
+export interface OpenFile {
+  handle: FileHandle;
+  size: number;
+}
+
 /** Opens a regular file for reading. Throws `ENOENT` and the like as they come. */
-export async function openFile(target: ResolvedPath): Promise<{ handle: FileHandle; size: number; mode: number }> {
+export async function openFile(target: ResolvedPath): Promise<OpenFile> {
   const { host, roots } = await place(target);
   const real = await realpath(host);
   if (!isInside(real, roots)) throw traversal(target.virtual);
+  return openReal(real, roots, target);
+}
+
+/** The same for a file that a walk has just found to be no link: its name needs no resolving. */
+export async function openListedFile(target: ResolvedPath): Promise<OpenFile> {
+  const { host, roots } = await place(target);
+  return openReal(host, roots, target);
+}
+
+async function openReal(real: string, roots: string[], target: ResolvedPath): Promise<OpenFile> {
   // Not blocking, because opening a named pipe would wait for a writer.
   const handle = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
@@ -49,7 +64,7 @@ export async function openFile(target: ResolvedPath): Promise<{ handle: FileHand
     const found = await handle.stat();
     if (found.isDirectory()) throw new AppError('bad_request', `Path is a directory, not a file: ${target.virtual}`);
     if (!found.isFile()) throw new AppError('bad_request', `Not a regular file: ${target.virtual}`);
-    return { handle, size: found.size, mode: found.mode & 0o7777 };
+    return { handle, size: found.size };
   } catch (error) {
     await handle.close();
     throw error;

@@ -7,12 +7,14 @@ import { createBoundedMatcher } from './bounded-match';
 import { nextPortion, readDirectory, walk, type Entry, type WalkOptions } from './directory-walk';
 import { errorCode } from '../file-errors';
 import { createGlobMatcher, createLineMatcher } from './patterns';
-import { openFile } from './safe-files';
+import { openFile, openListedFile, type OpenFile } from './safe-files';
 
 const LARGEST_SEARCHED_FILE = 1_000_000;
 const NUL_WINDOW = 8_192;
 const LONGEST_LINE = 2_000;
 const SHOWN_LINE = 200;
+/** Files read side by side; together they bound the memory of a search. */
+const FILES_AT_ONCE = 16;
 
 /** Level by level, so that one huge directory does not hide its neighbours where the limit cuts the listing. */
 export async function listEntries(
@@ -77,50 +79,55 @@ export async function findLines(
   const matcher = createBoundedMatcher();
   const found: GrepMatch[] = [];
 
-  const search = async (path: ResolvedPath): Promise<boolean> => {
-    options.signal?.throwIfAborted();
-    const lines = await searchableLines(path);
-    const hits = matcher.run(() => matchingLines(lines, matches, options.maxResults + 1 - found.length));
-    found.push(...hits.map((hit) => ({ path: path.virtual, ...hit })));
+  /** Searches files in their order; says whether there is room for more matches. */
+  const search = (files: Array<{ path: ResolvedPath; lines: string[] }>): boolean => {
+    const hits = matcher.run(() =>
+      files.flatMap(({ path, lines }) =>
+        matchingLines(lines, matches, options.maxResults + 1).map((hit) => ({ path: path.virtual, ...hit })),
+      ),
+    );
+    found.push(...hits);
     return found.length <= options.maxResults;
   };
 
-  if (!(await searchSingleFile(start, search))) {
+  const single = await singleFile(start);
+  if (single) {
+    search([{ path: start, lines: single }]);
+  } else {
     walking: for await (const portion of walk(table, start, options)) {
       const wanted = matcher.run(() => portion.filter((entry) => entry.kind === 'file' && isSearched(entry.relative)));
-      for (const entry of wanted) {
-        if (!(await search(entry.path))) break walking;
+      for (let index = 0; index < wanted.length; index += FILES_AT_ONCE) {
+        options.signal?.throwIfAborted();
+        const files = wanted.slice(index, index + FILES_AT_ONCE).map(async ({ path }) => ({
+          path,
+          lines: await linesOf(() => openListedFile(path)),
+        }));
+        if (!search(await Promise.all(files))) break walking;
       }
     }
   }
   return { matches: found.slice(0, options.maxResults), truncated: found.length > options.maxResults };
 }
 
-/** Searches the path where it is a file; says whether it was one. */
-async function searchSingleFile(
-  start: ResolvedPath,
-  search: (path: ResolvedPath) => Promise<boolean>,
-): Promise<boolean> {
-  if (start.host === null) return false;
+/** The lines of the start of a search where it is a file; null where it is a directory or missing, for the walk to tell. */
+async function singleFile(start: ResolvedPath): Promise<string[] | null> {
+  if (start.host === null) return null;
   try {
-    const { handle } = await openFile(start);
-    await handle.close();
+    const file = await openFile(start);
+    return await linesOf(async () => file);
   } catch (error) {
-    // A directory, or something that the walk reports in its own words.
-    if (error instanceof AppError && error.code === 'bad_request') return false;
-    if (errorCode(error) === 'ENOENT') return false;
+    const isNoFile = error instanceof AppError && error.code === 'bad_request';
+    if (isNoFile || errorCode(error) === 'ENOENT') return null;
     throw error;
   }
-  await search(start);
-  return true;
 }
 
 /** Lines of a text file; none of a file that is large, binary or out of reach. */
-async function searchableLines(path: ResolvedPath): Promise<string[]> {
+async function linesOf(openIt: () => Promise<OpenFile>): Promise<string[]> {
   try {
-    const { handle, size } = await openFile(path);
+    const { handle, size } = await openIt();
     try {
-      if (size > LARGEST_SEARCHED_FILE) return [];
+      if (size === 0 || size > LARGEST_SEARCHED_FILE) return [];
       const content = await handle.readFile();
       if (content.subarray(0, NUL_WINDOW).includes(0)) return [];
       return content.toString(isUtf8(content) ? 'utf8' : 'latin1').split('\n');
