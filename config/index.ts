@@ -9,4 +9,6 @@ export type { EnvironmentVariables } from './environment-variables';
 export { loadConfig } from './load-config';
 export type { LoadedConfig } from './load-config';
 export type { ConfigLocation } from './locate-config';
+export { listPublicModels } from './public-models';
+export type { PublicModel, PublicReasoning } from './public-models';
 export { schemaKeys } from './schema-keys';
