@@ -14,7 +14,6 @@ import { parseStackOptions, type StackOptions } from './options';
 import { choosePorts } from './ports';
 import { postgresUrl } from './postgres/postgres-server';
 import { builtFile } from './project-root';
-import { ensureSearchAttributes } from './search-attributes';
 
 export type PartName = 'api' | 'worker';
 
@@ -29,7 +28,6 @@ export async function runPart(name: PartName): Promise<void> {
   }
   loadConfig({ env: options.env, cwd: process.cwd() });
   const servers = serversOf(options, name);
-  await ensureSearchAttributes(servers.TEMPORAL_ADDRESS, options.environment.temporal.namespace);
   Object.assign(process.env, options.env, servers, { DEER_FLOW_HOME: options.home });
   if (name === 'api') process.env.GATEWAY_PORT = String(await chooseApiPort(options));
   process.argv = [process.execPath, builtFile(ENTRY_POINTS[name])];

@@ -1,4 +1,5 @@
 /** The two servers of a stack: given ones are used as they are, the others are started and kept running. */
+import { Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import { AppError } from '../../contracts';
 import { homePaths } from './home';
@@ -6,7 +7,6 @@ import type { StackOptions } from './options';
 import { startPostgres, type PostgresServer } from './postgres/postgres-server';
 import type { ProcessRecords } from './process-records';
 import type { Progress } from './progress';
-import { ensureSearchAttributes } from './search-attributes';
 import type { Service } from './supervisor';
 import { findTemporal } from './temporal-binary/find-temporal';
 import { startTemporal } from './temporal-server';
@@ -79,7 +79,12 @@ export async function checkDatabase(url: string): Promise<void> {
   }
 }
 
-export async function prepareGivenTemporal(options: StackOptions): Promise<void> {
-  const { address, namespace } = options.environment.temporal;
-  if (address !== null) await ensureSearchAttributes(address, namespace);
+/** The same for the Temporal server; its namespace is prepared by the worker. */
+export async function checkTemporal(address: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: 10_000 }).catch((cause: unknown) => {
+    throw new AppError('unavailable', `The Temporal server at ${address} (TEMPORAL_ADDRESS) does not answer.`, {
+      cause,
+    });
+  });
+  await connection.close();
 }

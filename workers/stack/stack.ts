@@ -10,7 +10,7 @@ import { choosePorts } from './ports';
 import { createProcessRecords, type ProcessRecords } from './process-records';
 import type { Progress } from './progress';
 import { builtFile } from './project-root';
-import { checkDatabase, postgresService, prepareGivenTemporal, temporalService, type ServerContext } from './servers';
+import { checkDatabase, postgresService, checkTemporal, temporalService, type ServerContext } from './servers';
 import { supervise, type Service, type SupervisedService, type SupervisorOptions } from './supervisor';
 
 export interface RunningStack {
@@ -142,7 +142,8 @@ async function startServers(
     await keep(postgresService(context, ports.postgres, (url) => (databaseUrl = url)));
   };
   const temporal = async () => {
-    if (options.environment.temporal.address !== null) return prepareGivenTemporal(options);
+    const given = options.environment.temporal.address;
+    if (given !== null) return checkTemporal(given);
     const service = await temporalService(context, { port: ports.temporal, uiPort: ports.temporalUi });
     progress.step('Starting Temporal...');
     await keep(service);

@@ -3,11 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { AppError } from '../../contracts';
+import { AppError, SEARCH_ATTRIBUTES } from '../../contracts';
 import { launchServer, type RunningProcess } from './launch';
 import { tailOfLog } from './log-file';
 import type { ProcessRecords } from './process-records';
-import { SEARCH_ATTRIBUTES } from './search-attributes';
 import { temporalEnvironment } from './temporal-binary/environment';
 
 export interface TemporalOptions {
@@ -75,7 +74,7 @@ function serverArguments(options: TemporalOptions): string[] {
     ...['--db-filename', options.databaseFile],
     ...PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),
     ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${value}`]),
-    ...SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+    ...Object.values(SEARCH_ATTRIBUTES).flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
   ];
 }
 
@@ -96,8 +95,9 @@ async function answers(address: string): Promise<boolean> {
   let connection: Connection | undefined;
   try {
     connection = await Connection.connect({ address, connectTimeout: 1_000 });
-    const ask = connection.workflowService;
-    await connection.withDeadline(Date.now() + 2_000, () => ask.describeNamespace({ namespace: 'default' }));
+    const { workflowService } = connection;
+    const namespace = 'default';
+    await connection.withDeadline(Date.now() + 2_000, () => workflowService.describeNamespace({ namespace }));
     return true;
   } catch {
     return false;
