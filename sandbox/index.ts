@@ -5,6 +5,7 @@
 export { auditCommand, auditLogCommand, type AuditVerdict } from './command-audit';
 export { createLocalSandboxProvider, type LocalSandboxProviderOptions } from './local/local-provider';
 export type { SandboxLog } from './log';
+export { HOST_BASH_DISABLED } from './local/local-sandbox';
 export { createSafeHttp, type SafeHttp, type SafeHttpResponse } from './network/safe-fetch';
 export { RESERVED_NAMES, createThreadPaths, normaliseOwner, type ThreadDirectories, type ThreadPaths } from './paths';
 export { LIST_DIRECTORY_LIMIT, READ_LIMIT_BYTES } from './sandbox';
@@ -19,4 +20,4 @@ export type {
   SandboxScope,
   WriteOptions,
 } from './sandbox';
-export { OUTPUTS_ROOT, hasParentSegment, isWithin, normaliseVirtualPath } from './virtual-paths';
+export { OUTPUTS_ROOT, isWithin, normaliseVirtualPath } from './virtual-paths';

@@ -59,6 +59,8 @@ export interface Sandbox {
   writeFile(path: string, text: string, options: WriteOptions): Promise<void>;
   /** Raw bytes of a file, or null where it does not exist. */
   readBytes(path: string, options?: OperationOptions): Promise<Buffer | null>;
+  /** Where a path really leads once links are followed, as a virtual path; null where it does not exist. */
+  resolvePath(path: string, options?: OperationOptions): Promise<string | null>;
   /** Sorted virtual paths, directories with a closing `/`; at most `LIST_DIRECTORY_LIMIT` of them. */
   listDirectory(path: string, maxDepth: number, options?: OperationOptions): Promise<string[]>;
   glob(path: string, pattern: string, options: GlobOptions): Promise<{ paths: string[]; truncated: boolean }>;

@@ -19,6 +19,12 @@ export type ToolEffect = 'none' | 'file-write' | 'unknown';
 /** Where a tool runs: `quick` tools take milliseconds and run beside the workflow; others are activities of their own. */
 export type ToolPace = 'quick' | 'slow';
 
+/** Where tools report what operators should see. */
+export interface ToolLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
 export interface ToolContext {
   runId: string;
   threadId: string;

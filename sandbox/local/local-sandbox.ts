@@ -12,7 +12,7 @@ import type { CommandOptions, OperationOptions, Sandbox } from '../sandbox';
 import { resolveVirtualPath, type PathIntent, type PathTable, type ResolvedPath } from '../virtual-paths';
 import { commandText } from './command-text';
 import type { ProcessRunner } from './process-runner';
-import { readWhole, replaceFile } from './safe-files';
+import { readWhole, replaceFile, resolveReal } from './safe-files';
 import { findLines, findPaths, listEntries } from './search';
 
 export interface LocalSandboxParts {
@@ -92,6 +92,17 @@ export function createLocalSandbox(parts: LocalSandboxParts): Sandbox {
           signal: options.signal,
         }),
       ),
+
+    resolvePath: async (path, options = {}) => {
+      try {
+        return await on(path, 'read', options, async (target) =>
+          target.host === null ? target.virtual : mask(await resolveReal(target)),
+        );
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'not_found') return null;
+        throw error;
+      }
+    },
 
     listDirectory: (path, maxDepth, options = {}) =>
       on(path, 'read', options, (target) => listEntries(table, target, maxDepth, options)),

@@ -42,12 +42,18 @@ export interface OpenFile {
   size: number;
 }
 
-/** Opens a regular file for reading. Throws `ENOENT` and the like as they come. */
-export async function openFile(target: ResolvedPath): Promise<OpenFile> {
+/** The real host path of something that exists and lies where it may. */
+export async function resolveReal(target: ResolvedPath): Promise<string> {
   const { host, roots } = await place(target);
   const real = await realpath(host);
   if (!isInside(real, roots)) throw traversal(target.virtual);
-  return openReal(real, roots, target);
+  return real;
+}
+
+/** Opens a regular file for reading. Throws `ENOENT` and the like as they come. */
+export async function openFile(target: ResolvedPath): Promise<OpenFile> {
+  const { roots } = await place(target);
+  return openReal(await resolveReal(target), roots, target);
 }
 
 /** The same for a file that a walk has just found to be no link: its name needs no resolving. */
