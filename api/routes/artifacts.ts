@@ -12,10 +12,9 @@ import { disconnectSignal } from '../http/disconnect-signal';
 import { handler, pathParameter } from '../http/handler';
 import { parse } from '../http/validation';
 
-export const artifactEditSchema = z.object({
-  content: z.string(),
-  expected_sha256: z.string().regex(/^[0-9a-fA-F]{64}$/),
-});
+export const artifactEditRequestSchema = z
+  .object({ content: z.string(), expected_sha256: z.string().regex(/^[0-9a-fA-F]{64}$/) })
+  .meta({ id: 'ArtifactEditRequest' });
 
 /** The files of a thread as people open, download and edit them. */
 export function createArtifactsRouter(deps: ApiDependencies): Router {
@@ -41,7 +40,7 @@ export function createArtifactsRouter(deps: ApiDependencies): Router {
     '/threads/:threadId/artifacts/*path',
     handler(async (request, response) => {
       const { owner, threadId, directories } = await existingThread(deps, request, response);
-      const body = parse(artifactEditSchema, request.body, 'body');
+      const body = parse(artifactEditRequestSchema, request.body, 'body');
       const path = artifactPath(directories, pathParameter(request, 'path'));
       requireOutput(path);
       requireEditableName(path);

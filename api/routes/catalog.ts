@@ -2,8 +2,9 @@ import { Router } from 'express';
 import { listPublicModels } from '../../config';
 import { AppError } from '../../contracts';
 import type { ApiDependencies } from '../dependencies';
-import { accessibleThread } from '../files/thread-access';
+
 import { handler, identityOf, pathParameter } from '../http/handler';
+import { readableThread } from '../http/owned';
 import { parse } from '../http/validation';
 import { addAssistantRoutes } from './catalog-assistants';
 import { batchListQuerySchema, suggestionsRequestSchema, taskListQuerySchema } from './catalog-schemas';
@@ -71,7 +72,7 @@ function addThreadRoutes(router: Router, deps: ApiDependencies): void {
   router.post(
     '/threads/:threadId/suggestions',
     handler(async (request, response) => {
-      await accessibleThread(deps, request, response);
+      await readableThread(deps, request, response);
       parse(suggestionsRequestSchema, request.body, 'body');
       response.json({ suggestions: [] });
     }),
@@ -79,14 +80,14 @@ function addThreadRoutes(router: Router, deps: ApiDependencies): void {
   router.get(
     '/threads/:threadId/goal',
     handler(async (request, response) => {
-      await accessibleThread(deps, request, response);
+      await readableThread(deps, request, response);
       response.json({ goal: null });
     }),
   );
   router.get(
     '/threads/:threadId/mcp-tasks',
     handler(async (request, response) => {
-      await accessibleThread(deps, request, response);
+      await readableThread(deps, request, response);
       parse(taskListQuerySchema, request.query, 'query');
       response.json([]);
     }),
@@ -94,7 +95,7 @@ function addThreadRoutes(router: Router, deps: ApiDependencies): void {
   router.get(
     '/threads/:threadId/subagent-batches',
     handler(async (request, response) => {
-      await accessibleThread(deps, request, response);
+      await readableThread(deps, request, response);
       parse(batchListQuerySchema, request.query, 'query');
       response.json([]);
     }),
@@ -102,7 +103,7 @@ function addThreadRoutes(router: Router, deps: ApiDependencies): void {
   router.get(
     '/threads/:threadId/scheduled-tasks',
     handler(async (request, response) => {
-      await accessibleThread(deps, request, response);
+      await readableThread(deps, request, response);
       response.json([]);
     }),
   );

@@ -11,6 +11,7 @@ import { jsonBody } from '../../../api/http/body';
 import { errorHandler } from '../../../api/middleware/errors';
 import { identity } from '../../../api/middleware/identity';
 import { createArtifactsRouter } from '../../../api/routes/artifacts';
+import { createCatalogRouter } from '../../../api/routes/catalog';
 import { createUploadsRouter } from '../../../api/routes/uploads';
 import { configSchema } from '../../../contracts/schemas/config';
 import type { Config } from '../../../contracts/schemas/config';
@@ -81,7 +82,7 @@ export async function startFilesApi(options: FilesApiOptions = {}): Promise<File
     identity((request) => ({ owner: request.get('x-test-owner') ?? 'alice', email: 'a@example.org', role: 'user' })),
   );
   app.use(jsonBody());
-  app.use('/api', createUploadsRouter(deps), createArtifactsRouter(deps));
+  app.use('/api', createUploadsRouter(deps), createArtifactsRouter(deps), createCatalogRouter(deps));
   app.use(errorHandler(deps.log));
   const server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
