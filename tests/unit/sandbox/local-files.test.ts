@@ -1,5 +1,5 @@
 import { chmod, lstat, mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createFixture, failure, temporaryDirectory, type SandboxFixture } from './support';
@@ -223,7 +223,6 @@ describe('links', () => {
     await mkdir(host('good'));
     await writeFile(host('good/secret.txt'), 'fine');
     // A process that changes `dir` between a real directory and a link to the outside as fast as it can.
-    const { spawn } = await import('node:child_process');
     const swapper = spawn(
       process.execPath,
       [
