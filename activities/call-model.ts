@@ -123,9 +123,9 @@ function baseRequest(
   deps: ActivityDependencies,
   { messages }: ModelTurn,
 ): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
-  const tools = deps.tools.list();
+  const { tools, names } = deps.tools;
   const prompt = systemPrompt({
-    toolNames: tools.map((tool) => tool.name),
+    toolNames: names,
     skillsRoot: deps.config.skills.container_path,
     mounts: deps.config.sandbox.mounts.map((mount) => mount.container_path),
   });

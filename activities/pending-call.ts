@@ -6,7 +6,7 @@ export function pendingCall(
   deps: Pick<ActivityDependencies, 'tools' | 'config'>,
   call: { turn: number; toolCallId: string; name: string },
 ): PendingToolCall {
-  const tool = deps.tools.get(call.name);
+  const tool = deps.tools.find(call.name);
   return {
     turn: call.turn,
     toolCallId: call.toolCallId,

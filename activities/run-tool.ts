@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { AiMessage, Message, ToolMessage } from '../contracts';
 import { AppError } from '../contracts';
+import { newestReadMark } from '../core/messages/read-marks';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import type { CallKey, LedgerEntry, StepFacts } from '../db';
-import { invokeTool, readMarkOf } from '../tools';
-import type { Tool, ToolContext, ToolOutcome, WritePlan } from '../tools';
+import { invokeTool, planToolWrite, unknownToolOutcome } from '../tools';
+import type { Tool, ToolContext, ToolOutcome } from '../tools';
 import type { ActivityDependencies } from './dependencies';
 
 const NODE = 'tools';
@@ -48,11 +49,11 @@ async function perform(deps: ActivityDependencies, call: Call, signal: AbortSign
       content: `Error: ${call.entry.name} was not run. ${detail} Send the call again with a JSON object. Received: ${invalid.args ?? ''}`,
     };
   }
-  const tool = deps.tools.get(call.entry.name);
+  const tool = deps.tools.find(call.entry.name);
+  if (tool === undefined) return unknownToolOutcome(call.entry.name, deps.tools.names);
   const context = await toolContext(deps, call, tool, signal);
-  const args = call.entry.args ?? {};
-  const run = (): Promise<ToolOutcome> => invokeTool(deps.tools, call.entry.name, args, context);
-  if (tool === undefined || tool.effect === 'none') return run();
+  const run = (): Promise<ToolOutcome> => invokeTool(tool, call.entry.args ?? {}, context);
+  if (tool.effect === 'none') return run();
   if (tool.effect === 'unknown') {
     if (call.entry.state === 'started') return { status: 'error', content: OUTCOME_UNKNOWN };
     await deps.stores.ledger.start(call.key, null);
@@ -76,16 +77,9 @@ async function performWrite(
     if (current !== plan.before) return { status: 'error', content: OUTCOME_UNKNOWN };
     return run();
   }
-  const fresh = await planWrite(tool, call, context);
-  await deps.stores.ledger.start(call.key, fresh);
+  // A call that would be refused has no plan: running it again gives the same refusal.
+  await deps.stores.ledger.start(call.key, await planToolWrite(tool, call.entry.args ?? {}, context));
   return run();
-}
-
-/** A call that would be refused has no plan: running it again gives the same refusal. */
-async function planWrite(tool: Tool, call: Call, context: ToolContext): Promise<WritePlan | null> {
-  const parsed = tool.schema.safeParse(call.entry.args ?? {});
-  if (!parsed.success || tool.planWrite === undefined) return null;
-  return tool.planWrite(parsed.data, context);
 }
 
 async function contentHash(context: ToolContext, path: string): Promise<string | null> {
@@ -96,11 +90,11 @@ async function contentHash(context: ToolContext, path: string): Promise<string |
 async function toolContext(
   deps: ActivityDependencies,
   call: Call,
-  tool: Tool | undefined,
+  tool: Tool,
   signal: AbortSignal,
 ): Promise<ToolContext> {
   const { owner, threadId } = call.facts;
-  const messages: readonly Message[] = tool?.effect === 'file-write' ? await deps.conversations.load(call.facts) : [];
+  const messages: readonly Message[] = tool.effect === 'file-write' ? await deps.conversations.load(call.facts) : [];
   return {
     runId: call.key.runId,
     threadId,
@@ -109,8 +103,8 @@ async function toolContext(
     config: deps.config,
     signal,
     sandbox: () => deps.sandboxes.acquire({ owner, threadId }),
-    readMark: (path) => readMarkOf(messages, path),
-    toolNames: deps.tools.list().map(({ name }) => name),
+    readMark: (path) => newestReadMark(messages, path),
+    toolNames: deps.tools.names,
   };
 }
 

@@ -2,6 +2,7 @@
  * Configuration: find, read, resolve, validate and freeze. The only folder that reads the process's environment; it
  * starts nothing and connects to nothing.
  */
+export { deploymentKey } from './deployment-key';
 export { LOG_LEVELS, parseEnvironment, processEnvironment } from './environment';
 export type { Environment, LogLevel } from './environment';
 export { withEnvironmentFile } from './environment-file';

@@ -28,6 +28,15 @@ export function isCancellable(status: RunStatus): boolean {
   return !isTerminal(status) || status === 'interrupted';
 }
 
+/** Whether a run ended without doing what it was asked, and nobody had asked it to stop. */
+export function hasFailed(status: RunStatus): boolean {
+  return status === 'error' || status === 'timeout';
+}
+
+export function hasSucceeded(status: RunStatus): boolean {
+  return status === 'success';
+}
+
 export function statusAfterCancel(action: CancelAction): RunStatus {
   return action === 'rollback' ? 'error' : 'interrupted';
 }

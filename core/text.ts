@@ -1,11 +1,10 @@
 /** Text rules that hold wherever something from outside is stored. Runs anywhere, the workflow sandbox included. */
 
-/* eslint-disable-next-line no-control-regex -- NUL is what the rule is about */
-const NUL = /\u0000/g;
+const NUL = '\u0000';
 
 /** Postgres stores neither NUL nor lone surrogates: both become the replacement character. */
 export function storableText(text: string): string {
-  return text.toWellFormed().replace(NUL, '\uFFFD');
+  return text.toWellFormed().replaceAll(NUL, '\uFFFD');
 }
 
 /** `storableText` for every string of a JSON value, keys included. */
@@ -24,7 +23,9 @@ export function storableJson<T>(value: T): T {
 export function jsonDepth(value: unknown, limit: number): number {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= limit; depth += 1) {
-    const children = level.flatMap((item) => (item !== null && typeof item === 'object' ? Object.values(item) : []));
+    const children = level.flatMap((item) =>
+      item !== null && typeof item === 'object' ? (Object.values(item) as unknown[]) : [],
+    );
     if (children.length === 0) return depth + (level.some((item) => item !== null && typeof item === 'object') ? 1 : 0);
     level = children;
   }

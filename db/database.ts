@@ -30,10 +30,10 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 
 /** Counters fit a double; timestamps stay text, so that their microseconds are not lost. */
 const typeParsers = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
+  getTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
     if (oid === INT8) return Number;
     if (oid === TIMESTAMPTZ) return toIsoTimestamp;
-    return pgTypes.getTypeParser(oid, format as 'text');
+    return pgTypes.getTypeParser(oid, format);
   },
 };
 

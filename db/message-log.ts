@@ -96,6 +96,8 @@ export interface MessageLog {
   head(threadId: string): Promise<CheckpointRow | null>;
   /** The newest checkpoint that is not newer than the watermark. */
   checkpointAt(threadId: string, watermark: number): Promise<CheckpointRow | null>;
+  /** The oldest checkpoint from the watermark on in which nothing waits. */
+  restAfter(threadId: string, watermark: number): Promise<CheckpointRow | null>;
   /** The messages of a state with what is known of the runs that wrote them. */
   messages(threadId: string, watermark?: number): Promise<LogMessage[]>;
   /** Newest first; `before` is a checkpoint id and is itself included (API specification 4). */
@@ -116,6 +118,11 @@ export function createMessageLog(database: Database): MessageLog {
     head: async (threadId) => (await readCheckpoints(database.pool, 'true', [threadId], 1))[0] ?? null,
     checkpointAt: async (threadId, watermark) =>
       (await readCheckpoints(database.pool, 'watermark <= $2', [threadId, watermark], 1))[0] ?? null,
+    restAfter: async (threadId, watermark) => {
+      const condition = `watermark = (select min(watermark) from checkpoints
+        where thread_id = $1 and watermark >= $2 and next = '{}')`;
+      return (await readCheckpoints(database.pool, condition, [threadId, watermark], 1))[0] ?? null;
+    },
     messages: (threadId, watermark) => readMessages(database.pool, threadId, watermark),
     history: (threadId, options) => readHistory(database.pool, threadId, options),
     message: async (threadId, messageId) => {

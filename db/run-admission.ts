@@ -23,6 +23,8 @@ export interface AdmissionRequest {
   createThread: boolean;
   threadMetadata?: JsonObject;
   afterSeconds: number;
+  /** An earlier run of the thread whose turn this one replaces. */
+  supersedes?: string;
   idempotency?: { key: string; requestHash: string };
 }
 
@@ -73,6 +75,7 @@ async function admit(client: PoolClient, request: AdmissionRequest): Promise<Adm
   );
   const { admission, cancelled } = await applyStrategy(client, request, open);
   const row = await insertRun(client, request, admission);
+  await supersede(client, request);
   return { row, created: true, cancelled };
 }
 
@@ -120,6 +123,15 @@ async function requireCheckpoint(client: PoolClient, threadId: string, checkpoin
       ])
     : { rowCount: 0 };
   if (rowCount !== 1) throw new AppError('checkpoint_not_found', `Checkpoint ${checkpointId} not found`);
+}
+
+async function supersede(client: PoolClient, { owner, threadId, supersedes }: AdmissionRequest): Promise<void> {
+  if (supersedes === undefined || !isUuid(supersedes)) return;
+  await client.query('update runs set superseded = true where run_id = $1 and thread_id = $2 and owner = $3', [
+    supersedes,
+    threadId,
+    owner,
+  ]);
 }
 
 async function applyStrategy(

@@ -122,7 +122,8 @@ async function beginRun(
         [commit.threadId],
       );
       const { rowCount } = await client.query(
-        `update runs set status = 'running', started_at = clock_timestamp(), base_watermark = $2, model_name = $3
+        `update runs set status = 'running', started_at = clock_timestamp(), base_watermark = $2, model_name = $3,
+                workflow_started_at = coalesce(workflow_started_at, now())
          where run_id = $1 and status = 'pending'`,
         [runId, rows[0]?.log_seq ?? 0, modelName],
       );

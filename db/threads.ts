@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../contracts';
+import type { JsonObject } from '../contracts';
 import type { Database, Queryable } from './database';
 import { translateErrors } from './errors';
 import { commitStep } from './message-log';
@@ -140,7 +140,7 @@ function filters(search: Pick<ThreadSearch, 'owner' | 'metadata' | 'status' | 'a
   const bind = (value: unknown): string => `$${parameters.push(value)}`;
   for (const [key, value] of Object.entries(search.metadata)) {
     // Containment compares JSON types too, so `true` is not `1`; a null must be there, not missing.
-    conditions.push(`metadata @> ${bind(JSON.stringify({ [key]: value as JsonValue }))}::jsonb`);
+    conditions.push(`metadata @> ${bind(JSON.stringify({ [key]: value }))}::jsonb`);
   }
   if (search.status !== undefined) conditions.push(`status = ${bind(search.status)}`);
   if (search.ids !== undefined) conditions.push(`thread_id = any(${bind(search.ids)})`);

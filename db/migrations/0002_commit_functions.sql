@@ -158,7 +158,8 @@ begin
     end if;
     insert into thread_messages (thread_id, message_id, position, since, run_id, body)
       values (v_thread, v_item ->> 'id', v_position, v_seq, v_run, (v_item -> 'body')::json)
-      on conflict (thread_id, message_id, since) do update set body = excluded.body, position = excluded.position;
+      on conflict (thread_id, message_id, since)
+        do update set body = excluded.body, position = excluded.position, until = null;
     v_index := v_index + 1;
   end loop;
 

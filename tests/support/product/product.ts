@@ -1,0 +1,108 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { Pool } from 'pg';
+import { stringify } from 'yaml';
+import type { FakeModel } from '../fake-model';
+import { startFakeModel } from '../fake-model';
+import { testServices } from '../services';
+import { startPart } from './part';
+import type { Part } from './part';
+
+export interface ProductOptions {
+  /** Keys of `config.yaml` beside the models, which all lead to the scripted model. */
+  config?: Record<string, unknown>;
+  workers?: number;
+  apis?: number;
+  env?: Record<string, string>;
+}
+
+/** The product as it runs in production: its real processes, on the servers of the test run, with a scripted model. */
+export interface Product {
+  model: FakeModel;
+  workers: Part[];
+  apis: Part[];
+  /** Address of the first API process, without a trailing slash. */
+  readonly url: string;
+  home: string;
+  pool: Pool;
+  taskQueue: string;
+  startWorker(): Promise<Part>;
+  startApi(): Promise<Part>;
+  close(): Promise<void>;
+}
+
+const MODELS = ['scripted', 'scripted-two'];
+
+export async function startProduct(options: ProductOptions = {}): Promise<Product> {
+  const id = randomBytes(6).toString('hex');
+  const { databaseUrl, temporalAddress } = testServices();
+  const model = await startFakeModel();
+  const home = await mkdtemp(join(tmpdir(), 'deer-flow-product-'));
+  const configPath = join(home, 'config.yaml');
+  await writeFile(configPath, stringify({ ...fastConfig(model.baseUrl), ...options.config }));
+  const schema = `test_${id}`;
+  const taskQueue = `test-${id}`;
+  const env = {
+    DATABASE_URL: databaseUrl,
+    DEER_FLOW_DATABASE_SCHEMA: schema,
+    TEMPORAL_ADDRESS: temporalAddress,
+    DEER_FLOW_TASK_QUEUE: taskQueue,
+    DEER_FLOW_HOME: home,
+    DEER_FLOW_CONFIG_PATH: configPath,
+    GATEWAY_HOST: '127.0.0.1',
+    GATEWAY_PORT: '0',
+    ...options.env,
+  };
+  const workers: Part[] = [];
+  const apis: Part[] = [];
+  const add = async (list: Part[], script: string): Promise<Part> => {
+    const part = await startPart(script, env);
+    list.push(part);
+    return part;
+  };
+  const startWorker = () => add(workers, 'dist/workers/worker.js');
+  const startApi = () => add(apis, 'dist/api/server.js');
+  await Promise.all([
+    ...Array.from({ length: options.workers ?? 1 }, startWorker),
+    ...Array.from({ length: options.apis ?? 1 }, startApi),
+  ]);
+  const pool = new Pool({ connectionString: databaseUrl, options: `-c search_path=${schema}`, max: 4 });
+  return {
+    model,
+    workers,
+    apis,
+    home,
+    pool,
+    taskQueue,
+    startWorker,
+    startApi,
+    get url() {
+      return apis.find((api) => api.running)?.url ?? '';
+    },
+    async close() {
+      await Promise.all([...workers, ...apis].map((part) => part.stop()));
+      await model.close();
+      await pool.query(`drop schema "${schema}" cascade`);
+      await pool.end();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Short waits, so that a test of a failure takes no longer than it must. */
+function fastConfig(baseUrl: string): Record<string, unknown> {
+  return {
+    models: MODELS.map((name) => ({
+      name,
+      display_name: name,
+      use: 'langchain_openai:ChatOpenAI',
+      model: name,
+      api_key: 'test-key',
+      base_url: baseUrl,
+    })),
+    llm_call: { retry_base_delay_ms: 20, retry_cap_delay_ms: 100, burst_retry_base_delay_ms: 20 },
+    sandbox: { use: 'deerflow.sandbox.local:LocalSandboxProvider', allow_host_bash: true, bash_command_timeout: 20 },
+  };
+}
