@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Router } from 'express';
+import type { ApiDependencies } from '../dependencies';
+import { handler } from '../http/handler';
+
+const SERVICE = 'deer-flow-gateway';
+const PROBE_TIMEOUT_MS = 2_000;
+const NO_RUN = '00000000-0000-0000-0000-000000000000';
+
+type Probe = () => Promise<boolean>;
+
+/** Whether the process lives, and whether it can do its work. Open to everybody: load balancers sign in nowhere. */
+export function createHealthRouter(deps: Pick<ApiDependencies, 'stores' | 'temporalReachable'>): Router {
+  const router = Router();
+  const { events, log, threads } = deps.stores;
+  const probes = {
+    database: shared(() => answers(threads.ownerOf('health'))),
+    checkpointer: shared(() => answers(log.head('health'))),
+    stream_bridge: shared(() => answers(events.lastNumber(NO_RUN))),
+    temporal: shared(() => deps.temporalReachable(PROBE_TIMEOUT_MS)),
+  };
+
+  router.get('/health', (_request, response) => {
+    response.json({ status: 'healthy', service: SERVICE });
+  });
+
+  router.get(
+    '/health/ready',
+    handler(async (_request, response) => {
+      const results = await Promise.all(
+        Object.entries(probes).map(async ([name, probe]) => [name, (await probe()) ? 'ok' : 'unreachable'] as const),
+      );
+      const ready = results.every(([, result]) => result === 'ok');
+      const report = { ...Object.fromEntries(results), provisioner: 'not_configured' };
+      response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'degraded', service: SERVICE, ...report });
+    }),
+  );
+  return router;
+}
+
+async function answers(question: Promise<unknown>): Promise<boolean> {
+  return question.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** One probe of a kind at a time, however many ask, and none that takes longer than its limit. */
+function shared(probe: Probe): Probe {
+  let running: Promise<boolean> | null = null;
+  return async () => {
+    const limit = new AbortController();
+    running ??= probe()
+      .catch(() => false)
+      .finally(() => {
+        running = null;
+      });
+    const late = delay(PROBE_TIMEOUT_MS, false, { signal: limit.signal, ref: false }).catch(() => false);
+    return Promise.race([running, late]).finally(() => limit.abort());
+  };
+}

@@ -1,0 +1,32 @@
+import type { JsonValue } from '../../contracts';
+import { AppError } from '../../contracts';
+import type { RunCreateRequest } from '../../contracts/schemas/run-request';
+import type { ApiDependencies } from '../dependencies';
+import { configurableOf } from './parse-run-request';
+
+/**
+ * The checkpoint that a run starts from; null for the newest state. Clients send the newest checkpoint back with every
+ * message, which is no wish for a branch.
+ */
+export async function requestedCheckpoint(
+  deps: Pick<ApiDependencies, 'stores'>,
+  threadId: string,
+  request: RunCreateRequest,
+): Promise<string | null> {
+  const { checkpoint } = request;
+  const checkpointThread = checkpoint?.['thread_id'];
+  if (typeof checkpointThread === 'string' && checkpointThread !== threadId) {
+    throw new AppError('checkpoint_mismatch', 'checkpoint thread_id does not match request thread_id');
+  }
+  const asked =
+    text(request.checkpoint_id) ??
+    text(checkpoint?.['checkpoint_id']) ??
+    text(configurableOf(request)['checkpoint_id']);
+  if (asked === null) return null;
+  const head = await deps.stores.log.head(threadId);
+  return head?.checkpointId === asked ? null : asked;
+}
+
+function text(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,88 @@
+import type { Response } from 'express';
+import type { StreamMode } from '../../contracts';
+import type { RunRow } from '../../db';
+import type { ApiDependencies } from '../dependencies';
+import type { EventStream } from './event-stream';
+import { openEventStream } from './event-stream';
+import { eventId, frameText, gapFrame, parseEventId } from './frame-text';
+import { frameRenderer } from './frames';
+
+export interface StreamRunOptions {
+  run: RunRow;
+  modes: readonly StreamMode[];
+  /** The reader has everything up to this id. */
+  lastEventId?: string;
+  /** What to do when the reader hangs up before the end. */
+  onHangUp?: () => void;
+  /** Says that the log is gone, instead of ending at once, where a finished run has no events any more. */
+  gapWhenPruned?: boolean;
+}
+
+/** Longest time without events after which the run's row is asked whether it has ended. */
+const DOUBT_MS = 15_000;
+
+/** Sends a run's events from the reader's place on until the run's end, however long that takes. */
+export async function streamRun(deps: ApiDependencies, response: Response, options: StreamRunOptions): Promise<void> {
+  const { run } = options;
+  const after = await readerPosition(deps, run.runId, options.lastEventId);
+  const last = run.admission === 'ended' ? await deps.stores.events.lastNumber(run.runId) : Infinity;
+  const stream = openEventStream(response, {
+    heartbeatMs: deps.settings.heartbeatMs,
+    shutdown: deps.shutdown,
+    ...(options.onHangUp === undefined ? {} : { onHangUp: options.onHangUp }),
+  });
+  if (last <= after) {
+    const gap = last < 0 && options.gapWhenPruned === true;
+    await stream.write(gap ? prunedGap(run, options.lastEventId) : frameText('end', 'null'));
+  } else {
+    await follow(deps, stream, options, after);
+  }
+  if (!stream.signal.aborted) stream.end();
+}
+
+async function readerPosition(deps: ApiDependencies, runId: string, lastEventId?: string): Promise<number> {
+  const id = parseEventId(lastEventId);
+  return id === null ? -1 : deps.stores.events.position(runId, id.at, id.number);
+}
+
+async function follow(
+  deps: ApiDependencies,
+  stream: EventStream,
+  { run, modes }: StreamRunOptions,
+  after: number,
+): Promise<void> {
+  const render = frameRenderer(run, modes, deps.feeds.sources);
+  const reader = await deps.feeds.open(run.runId, after);
+  try {
+    while (!stream.signal.aborted) {
+      const events = await reader.next(stream.signal, DOUBT_MS);
+      for (const event of events) {
+        const frame = await render(event);
+        if (frame !== null) await stream.write(frame);
+        if (stream.signal.aborted || event.kind === 'run-end') return;
+      }
+      if (events.length === 0 && (await hasEnded(deps, run.runId))) {
+        await stream.write(frameText('end', 'null'));
+        return;
+      }
+    }
+  } finally {
+    reader.close();
+  }
+}
+
+/** Whether nothing will come any more: the run was deleted, or it ended and its log was pruned meanwhile. */
+async function hasEnded(deps: ApiDependencies, runId: string): Promise<boolean> {
+  const row = await deps.stores.runs.load(runId).catch(() => undefined);
+  return row === null || row?.admission === 'ended';
+}
+
+/** The ids are where the log would have begun and ended: the web UI takes no nulls. */
+function prunedGap(run: RunRow, lastEventId: string | undefined): string {
+  return gapFrame({
+    runId: run.runId,
+    requested: lastEventId ?? null,
+    earliest: eventId({ at: Date.parse(run.createdAt), number: 0 }),
+    latest: eventId({ at: Date.parse(run.endedAt ?? run.updatedAt), number: 0 }),
+  });
+}
