@@ -64,6 +64,7 @@ export const RUN_OPERATIONS: Operation[] = [
   prepare('edit-regenerate', 'EditRegenerateRequest', 'What to send to have an edited question answered anew'),
   { ...get(`${RUN}/messages`, 'Messages of a run', 'MessagePage'), query: messageQuerySchema },
   { ...get(`${RUN}/events`, 'What happened in a run, step by step', 'AnyList'), query: eventQuerySchema },
+  get(`${RUN}/workspace-changes`, 'Files that a run changed; none, as changes are not recorded', 'AnyObject'),
   start('/api/runs', 'Start a run in a thread of its own, in the background', json('The run', 'Run')),
   start('/api/runs/stream', 'Start a run in a thread of its own and follow it', STREAM),
   start(

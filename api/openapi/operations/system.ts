@@ -1,5 +1,5 @@
 import type { Operation } from '../operation';
-import { errors, json } from '../operation';
+import { json } from '../operation';
 
 export const SYSTEM_OPERATIONS: Operation[] = [
   {
@@ -16,17 +16,5 @@ export const SYSTEM_OPERATIONS: Operation[] = [
       200: json('Ready', 'AnyObject'),
       503: json('Something that is needed cannot be reached', 'AnyObject'),
     },
-  },
-  {
-    method: 'get',
-    path: '/api/v1/auth/me',
-    summary: 'Who is signed in',
-    responses: { 200: json('The user', 'AnyObject'), ...errors({ 401: 'Nobody' }) },
-  },
-  {
-    method: 'get',
-    path: '/api/v1/auth/setup-status',
-    summary: 'Whether the first user is still to be made',
-    responses: { 200: json('The answer', 'AnyObject') },
   },
 ];
