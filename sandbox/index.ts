@@ -3,9 +3,9 @@
  * know tools, runs or the database.
  */
 export { auditCommand, auditLogCommand, type AuditVerdict } from './command-audit';
+export { createSandboxProvider } from './create-provider';
 export { createLocalSandboxProvider, type LocalSandboxProviderOptions } from './local/local-provider';
 export type { SandboxLog } from './log';
-export { HOST_BASH_DISABLED } from './local/local-sandbox';
 export { createSafeHttp, type SafeHttp, type SafeHttpResponse } from './network/safe-fetch';
 export { RESERVED_NAMES, createThreadPaths, normaliseOwner, type ThreadDirectories, type ThreadPaths } from './paths';
 export { LIST_DIRECTORY_LIMIT, READ_LIMIT_BYTES } from './sandbox';

@@ -44,29 +44,26 @@ export interface OpenFile {
 
 /** The real host path of something that exists and lies where it may. */
 export async function resolveReal(target: ResolvedPath): Promise<string> {
-  const { host, roots } = await place(target);
-  const real = await realpath(host);
-  if (!isInside(real, roots)) throw traversal(target.virtual);
+  const real = await realpath(hostOf(target));
+  if (!isInside(real, await scopeOf(target))) throw traversal(target.virtual);
   return real;
 }
 
 /** Opens a regular file for reading. Throws `ENOENT` and the like as they come. */
 export async function openFile(target: ResolvedPath): Promise<OpenFile> {
-  const { roots } = await place(target);
-  return openReal(await resolveReal(target), roots, target);
+  return openReal(await resolveReal(target), target);
 }
 
 /** The same for a file that a walk has just found to be no link: its name needs no resolving. */
 export async function openListedFile(target: ResolvedPath): Promise<OpenFile> {
-  const { host, roots } = await place(target);
-  return openReal(host, roots, target);
+  return openReal(hostOf(target), target);
 }
 
-async function openReal(real: string, roots: string[], target: ResolvedPath): Promise<OpenFile> {
+async function openReal(real: string, target: ResolvedPath): Promise<OpenFile> {
   // Not blocking, because opening a named pipe would wait for a writer.
   const handle = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
-    await verify(handle, real, roots, target.virtual);
+    await verify(handle, real, target);
     const found = await handle.stat();
     if (found.isDirectory()) throw new AppError('bad_request', `Path is a directory, not a file: ${target.virtual}`);
     if (!found.isFile()) throw new AppError('bad_request', `Not a regular file: ${target.virtual}`);
@@ -91,15 +88,13 @@ export async function readWhole(target: ResolvedPath, signal?: AbortSignal): Pro
 
 /** Opens a directory and checks that the opened one lies where it should. */
 export async function openDirectory(target: ResolvedPath): Promise<OpenDirectory> {
-  const { host, roots } = await place(target);
-  return openDirectoryAt(await realpath(host), roots, target.virtual);
+  return openDirectoryAt(await realpath(hostOf(target)), target);
 }
 
 /** Replaces a file at once or not at all; parent directories are made. */
 export async function replaceFile(target: ResolvedPath, request: WriteRequest): Promise<void> {
-  const { host, roots } = await place(target);
-  const file = await linkTarget(host, target.virtual);
-  const directory = await openParents(dirname(file), roots, target.virtual);
+  const file = await linkTarget(hostOf(target), target.virtual);
+  const directory = await openParents(dirname(file), target);
   const name = basename(file);
   const temporary = join(directory.path, `.deerflow-${randomBytes(8).toString('hex')}.tmp`);
   try {
@@ -128,9 +123,13 @@ export async function replaceFile(target: ResolvedPath, request: WriteRequest): 
   }
 }
 
-async function place(target: ResolvedPath): Promise<{ host: string; roots: string[] }> {
-  if (!target.mount || target.host === null) throw new AppError('not_found', `File not found: ${target.virtual}`);
-  return { host: target.host, roots: await target.mount.scope() };
+function hostOf(target: ResolvedPath): string {
+  if (target.host === null) throw new AppError('not_found', `File not found: ${target.virtual}`);
+  return target.host;
+}
+
+async function scopeOf(target: ResolvedPath): Promise<string[]> {
+  return target.mount ? target.mount.scope() : [];
 }
 
 /** The file that a write replaces: the end of a chain of links, so that the link itself stays. */
@@ -163,18 +162,18 @@ async function currentFile(
 }
 
 /** Opens a directory, making what is missing of it one step at a time inside the step before. */
-async function openParents(path: string, roots: string[], virtual: string): Promise<OpenDirectory> {
+async function openParents(path: string, target: ResolvedPath): Promise<OpenDirectory> {
   const missing: string[] = [];
   let existing = path;
   let real = await realpath(existing).catch(absent);
   while (real === null) {
     // A broken link is something that exists: nothing may be made through it.
-    if (await lstat(existing).catch(absent)) throw traversal(virtual);
+    if (await lstat(existing).catch(absent)) throw traversal(target.virtual);
     missing.unshift(basename(existing));
     existing = dirname(existing);
     real = await realpath(existing).catch(absent);
   }
-  let directory = await openDirectoryAt(real, roots, virtual);
+  let directory = await openDirectoryAt(real, target);
   for (const name of missing) {
     const child = join(directory.path, name);
     try {
@@ -200,11 +199,11 @@ async function makeOpenDirectory(path: string): Promise<void> {
   }
 }
 
-async function openDirectoryAt(real: string, roots: string[], virtual: string): Promise<OpenDirectory> {
-  if (!isInside(real, roots)) throw traversal(virtual);
+async function openDirectoryAt(real: string, target: ResolvedPath): Promise<OpenDirectory> {
+  if (!isInside(real, await scopeOf(target))) throw traversal(target.virtual);
   const handle = await open(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   try {
-    await verify(handle, real, roots, virtual);
+    await verify(handle, real, target);
     return { handle, path: await pathOf(handle, real) };
   } catch (error) {
     await handle.close();
@@ -213,13 +212,13 @@ async function openDirectoryAt(real: string, roots: string[], virtual: string): 
 }
 
 /** Where the kernel says what a descriptor refers to, that is asked; elsewhere the path is looked at once more. */
-async function verify(handle: FileHandle, real: string, roots: string[], virtual: string): Promise<void> {
+async function verify(handle: FileHandle, real: string, target: ResolvedPath): Promise<void> {
   const opened = await readlink(`${DESCRIPTORS}/${handle.fd}`).catch(absent);
   const now = opened ?? (await realpath(real));
-  if (!isInside(now, roots)) throw traversal(virtual);
+  if (!isInside(now, await scopeOf(target))) throw traversal(target.virtual);
   if (opened !== null) return;
   const [found, expected] = await Promise.all([handle.stat(), lstat(real)]);
-  if (found.dev !== expected.dev || found.ino !== expected.ino) throw traversal(virtual);
+  if (found.dev !== expected.dev || found.ino !== expected.ino) throw traversal(target.virtual);
 }
 
 async function pathOf(handle: FileHandle, fallback: string): Promise<string> {

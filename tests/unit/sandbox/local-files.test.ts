@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createFixture, failure, temporaryDirectory, type SandboxFixture } from './support';
-import { sha256 } from '../../../sandbox/local/safe-files';
+import { openDirectory, readWhole, replaceFile, sha256 } from '../../../sandbox/local/safe-files';
 
 let fixture: SandboxFixture;
 beforeEach(async () => {
@@ -215,6 +215,44 @@ describe('links', () => {
     await symlink('/etc', fixture.directories.workspace);
     expect((await failure(fixture.sandbox.readFile(workspace('passwd')))).message).toContain('path traversal');
     await failure(fixture.sandbox.writeFile(workspace('x'), 'x', { append: false }));
+  });
+
+  it('swapped in between the check and the use of a path are noticed on the opened file', async () => {
+    const [inside, outside] = [await temporaryDirectory(), await temporaryDirectory()];
+    await writeFile(join(outside, 'a.txt'), 'SECRET');
+    const start = async () => {
+      await rm(join(inside, 'dir'), { recursive: true, force: true });
+      await mkdir(join(inside, 'dir'));
+      await writeFile(join(inside, 'dir/a.txt'), 'fine');
+    };
+    let swaps = 0;
+    // The scope is asked for between resolving a path and opening it: the moment that an attacker waits for.
+    const scope = async () => {
+      if (swaps++ === 0) {
+        await rm(join(inside, 'dir'), { recursive: true });
+        await symlink(outside, join(inside, 'dir'));
+      }
+      return [inside];
+    };
+    const target = (name: string) => ({
+      virtual: `/mnt/x/${name}`,
+      host: join(inside, name),
+      mount: { virtual: '/mnt/x', host: inside, writable: true, scope },
+    });
+    for (const attempt of [
+      () => readWhole(target('dir/a.txt')),
+      () => openDirectory(target('dir')),
+      () => replaceFile(target('dir/a.txt'), { content: () => Buffer.from('evil'), needsCurrent: false }),
+      () => replaceFile(target('dir/b/c.txt'), { content: () => Buffer.from('evil'), needsCurrent: false }),
+    ]) {
+      await start();
+      swaps = 0;
+      await failure(attempt());
+      expect(swaps).toBeGreaterThan(0);
+    }
+    expect(await readdir(outside)).toEqual(['a.txt']);
+    expect(await readFile(join(outside, 'a.txt'), 'utf8')).toBe('SECRET');
+    await Promise.all([rm(inside, { recursive: true }), rm(outside, { recursive: true })]);
   });
 
   it('swapped in while files are read and written never let anything out or in', async () => {

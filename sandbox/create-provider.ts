@@ -1,0 +1,20 @@
+/** Chooses the provider that `sandbox.use` names (sandbox specification 2.3). */
+import { AppError } from '../contracts';
+import { createLocalSandboxProvider, type LocalSandboxProviderOptions } from './local/local-provider';
+import type { SandboxProvider } from './sandbox';
+
+const LOCAL_CLASSES = new Set([
+  'deerflow.sandbox.local:LocalSandboxProvider',
+  'deerflow.sandbox.local.local_sandbox_provider:LocalSandboxProvider',
+]);
+
+/** A provider that is not available stops the first use of a sandbox, not the service: most runs need none. */
+export function createSandboxProvider(options: LocalSandboxProviderOptions): SandboxProvider {
+  const { use } = options.config.sandbox;
+  if (LOCAL_CLASSES.has(use)) return createLocalSandboxProvider(options);
+  return {
+    commandsAllowed: false,
+    acquire: () => Promise.reject(new AppError('configuration', `The sandbox provider ${use} is not available`)),
+    shutdown: async () => undefined,
+  };
+}
