@@ -100,7 +100,7 @@ async function unpack(zip: ZipFile, entry: Entry, { shown, signal }: MemberReque
   const stream = await new Promise<Readable>((resolve, reject) =>
     zip.openReadStream(entry, (error, content) => (error ? reject(error) : resolve(content))),
   );
-  const stop = (): void => void stream.destroy(signal.reason);
+  const stop = (): void => void stream.destroy(new Error('The client closed the connection'));
   signal.addEventListener('abort', stop, { once: true });
   try {
     const chunks: Buffer[] = [];

@@ -27,13 +27,10 @@ export function componentSchemas(): Record<string, JsonSchema> {
 
 export function toJsonSchema(schema: z.ZodType): JsonSchema {
   const document: JsonSchema = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' });
-  const definitions = (document['$defs'] ?? {}) as Record<string, JsonSchema>;
+  const definitions = Object.values((document['$defs'] ?? {}) as Record<string, JsonSchema>);
   // A schema with an id of its own comes as a reference to itself: here it is wanted at the place it is asked for.
-  const [only] = Object.values(definitions);
-  const { $schema: _dialect, $defs: _definitions, $ref: own, id: _id, ...rest } = document;
-  return own === undefined || only === undefined ? rest : withoutId(only);
+  const wanted = document['$ref'] === undefined ? document : (definitions[0] ?? document);
+  return Object.fromEntries(Object.entries(wanted).filter(([key]) => !ABOUT_THE_DOCUMENT.has(key)));
 }
 
-function withoutId({ id: _id, ...schema }: JsonSchema): JsonSchema {
-  return schema;
-}
+const ABOUT_THE_DOCUMENT = new Set(['$schema', '$defs', '$ref', 'id']);

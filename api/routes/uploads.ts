@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import type { ApiDependencies } from '../dependencies';
+import { leadsNowhere } from '../files/file-errors';
 import { publishUploads } from '../files/publish-upload';
 import type { UploadLimits } from '../files/receive-uploads';
 import { receiveUploads } from '../files/receive-uploads';
@@ -8,6 +9,7 @@ import { ensureThreadDirectories } from '../files/thread-directories';
 import { deleteUpload, describeUpload, listUploads } from '../files/uploaded-files';
 import { disconnectSignal } from '../http/disconnect-signal';
 import { handler, pathParameter } from '../http/handler';
+import { threadNotFound } from '../http/owned';
 
 /**
  * Files that people hand to a thread. They may come before the thread: a new chat uploads first. Documents are not
@@ -20,13 +22,14 @@ export function createUploadsRouter(deps: ApiDependencies): Router {
     '/threads/:threadId/uploads',
     handler(async (request, response) => {
       const { threadId, directories } = await accessibleThread(deps, request, response);
-      await ensureThreadDirectories(directories);
-      const staged = await receiveUploads(request, {
-        directory: directories.uploads,
-        limits: limitsOf(deps),
-        signal: disconnectSignal(response),
-      });
-      const { published, skipped } = await publishUploads(directories.uploads, staged);
+      const options = { directory: directories.uploads, limits: limitsOf(deps), signal: disconnectSignal(response) };
+      const { published, skipped } = await ensureThreadDirectories(directories)
+        .then(() => receiveUploads(request, options))
+        .then((staged) => publishUploads(directories.uploads, staged))
+        .catch((error: unknown) => {
+          // The directories go when the thread is deleted, also during an upload.
+          throw leadsNowhere(error) ? threadNotFound(threadId) : error;
+        });
       const files = published.map(({ name, originalName, size }) =>
         describeUpload(threadId, { name, size, ...(originalName === name ? {} : { originalName }) }),
       );

@@ -235,7 +235,7 @@ describe('large files', () => {
     const before = process.memoryUsage().rss;
     let received = 0;
     let highest = 0;
-    for await (const chunk of answer.body ?? []) {
+    for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
       received += chunk.length;
       highest = Math.max(highest, process.memoryUsage().rss - before);
     }

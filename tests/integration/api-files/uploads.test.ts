@@ -2,6 +2,7 @@ import { linkSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, symlink
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { removeThreadFiles } from '../../../api/files/remove-thread-files';
 import type { FilesApi } from './support';
 import { formOf, namesIn, rawRequest, startFilesApi } from './support';
 
@@ -239,6 +240,31 @@ describe('limits', () => {
     expect(await list.json()).toEqual({ files: [], count: 0 });
     socket.destroy();
     await until(() => namesIn(uploads).length === 0);
+  });
+
+  test('an upload whose thread is deleted meanwhile is told that there is no such thread, and leaves nothing', async () => {
+    const { uploads } = await api.directories('t');
+    const { headers, body } = multipart({
+      headers: 'Content-Disposition: form-data; name="files"; filename="late.bin"',
+      content: 'x'.repeat(1000),
+    });
+    const half = body.length - 500;
+    const answer = await new Promise<string>((resolve) => {
+      let text = '';
+      const socket = connect(api.port, '127.0.0.1');
+      socket.on('data', (data) => (text += data.toString()));
+      socket.on('close', () => resolve(text));
+      socket.write(
+        'POST /api/threads/t/uploads HTTP/1.1\r\nHost: x\r\nConnection: close\r\n' +
+          `Content-Type: ${headers['content-type']}\r\nContent-Length: ${body.length}\r\n\r\n`,
+      );
+      socket.write(body.subarray(0, half));
+      void until(() => namesIn(uploads).length === 1)
+        .then(() => removeThreadFiles(api.home, { owner: 'alice', threadId: 't' }))
+        .then(() => socket.write(body.subarray(half)));
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    expect(namesIn(join(api.home, 'users', 'alice', 'threads'))).toEqual([]);
   });
 
   test('the limits of the configuration are told, also for a thread that nobody knows', async () => {
