@@ -94,10 +94,7 @@ describe('the dependency rules', () => {
     const documented = Object.fromEntries(
       tableRows(readProjectFile('ARCHITECTURE.md'), '## Folders').map(([folder, , may]) => [
         plain(folder).replace(/\/$/, ''),
-        plain(may)
-          .split(', ')
-          .sort()
-          .join(', '),
+        plain(may).split(', ').sort().join(', '),
       ]),
     );
     const enforced = Object.fromEntries(ruled.map((folder) => [folder, allowedBy(folder)]));

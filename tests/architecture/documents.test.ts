@@ -13,7 +13,9 @@ const FOLDERS = new Set(projectFiles().flatMap((path) => (path.includes('/') ? [
 function namedPaths(document: string): string[] {
   const text = readProjectFile(document).replaceAll(/```[\s\S]*?```/g, '');
   const inCode = [...text.matchAll(/`([\w.@-]+(?:\/[\w.@-]+)*\/?)`/g)].map(([, path]) => path ?? '');
-  const ours = inCode.filter((path) => path.includes('/') && FOLDERS.has(path.split('/')[0] ?? ''));
+  const isOurs = (path: string): boolean => path.includes('/') && FOLDERS.has(path.split('/')[0] ?? '');
+  // A name with NNNN in it says how files are to be called.
+  const ours = inCode.filter((path) => isOurs(path) && !path.includes('NNNN'));
   const folder = document.includes('/') ? document.slice(0, document.lastIndexOf('/')) : '';
   const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, target]) => join(folder, target ?? ''));
   return [...new Set([...ours, ...links])];

@@ -34,7 +34,9 @@ function filesOnDisk(folder: string): string[] {
 }
 
 export function sourcesIn(folders: readonly string[]): string[] {
-  return projectFiles().filter((path) => path.endsWith('.ts') && folders.some((folder) => path.startsWith(`${folder}/`)));
+  return projectFiles().filter(
+    (path) => path.endsWith('.ts') && folders.some((folder) => path.startsWith(`${folder}/`)),
+  );
 }
 
 export function parseSource(path: string): ts.SourceFile {
