@@ -21,11 +21,11 @@ export const RESERVED_NAMES = {
 export interface ThreadPaths {
   readonly home: string;
   /** Host directories of a thread. Nothing is created. */
-  directories(owner: string | null, threadId: string): ThreadDirectories;
+  directories: (owner: string | null, threadId: string) => ThreadDirectories;
   /** The same, once workspace, uploads and outputs exist as real directories. */
-  ensure(owner: string | null, threadId: string): Promise<ThreadDirectories>;
+  ensure: (owner: string | null, threadId: string) => Promise<ThreadDirectories>;
   /** Directories with the skills that an owner's sandboxes show read-only. */
-  skillViews(owner: string | null): Record<'public' | 'custom' | 'legacy' | 'integrations', string>;
+  skillViews: (owner: string | null) => Record<'public' | 'custom' | 'legacy' | 'integrations', string>;
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

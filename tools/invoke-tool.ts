@@ -1,5 +1,5 @@
 /** Runs one tool call from raw arguments to a result that may be stored. */
-import { isAppError, type JsonObject, type JsonValue } from '../contracts';
+import { AppError, isAppError, type JsonObject, type JsonValue } from '../contracts';
 import { withinBudget } from './output-budget';
 import { isRunEnded } from './run-ended';
 import { toolMeta } from './tool-meta';
@@ -70,7 +70,7 @@ async function execute(tool: Tool, args: Record<string, unknown>, context: ToolC
 /** Rejects once a tool had its time to clean up after the signal: one that ignores the signal must not hold the run. */
 function stopped(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const onAbort = () => void setTimeout(() => reject(signal.reason), CLEAN_UP_MS).unref();
+    const onAbort = () => void setTimeout(() => reject(asError(signal.reason)), CLEAN_UP_MS).unref();
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });
   });
@@ -112,6 +112,10 @@ function errorText(name: string, error: unknown): string {
 /** Paths below `/mnt` are the model's own; all others are this machine's. */
 function withoutHostPaths(text: string): string {
   return text.replace(/(?<![\w/.:-])\/(?!mnt\/)[^\s/'"`:;,()]+\/[^\s'"`:;,()]*/g, '[path]');
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new AppError('run_cancelled', 'The call was stopped', { cause: reason });
 }
 
 function timeoutError(limitMs: number): ToolTimeoutError {

@@ -4,6 +4,7 @@
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { AppError } from '../../contracts';
 
@@ -160,7 +161,7 @@ function collect(stream: Readable): Collector {
     detach() {
       stream.off('data', keep);
       stream.on('data', () => undefined);
-      if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
+      if (stream instanceof Socket) stream.unref();
     },
   };
 }

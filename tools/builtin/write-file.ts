@@ -14,7 +14,7 @@ const schema = z.object({
 
 export interface WriteFileOptions {
   /** Largest content of one call in bytes, asked for at each call; null for none. Appending is not limited. */
-  limitBytes(): number | null;
+  limitBytes: () => number | null;
 }
 
 export function createWriteFileTool({ limitBytes }: WriteFileOptions): Tool<typeof schema> {

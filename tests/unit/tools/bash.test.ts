@@ -47,18 +47,23 @@ it('a doubtful command runs, with a warning that names it', async () => {
 
 it('a command that reaches outside is refused with the reason', async () => {
   const outcome = await bash('cat /etc/passwd');
-  expect(outcome).toMatchObject({ status: 'error', content: expect.stringMatching(/^Error: Unsafe command refused/) });
+  expect(outcome.status).toBe('error');
+  expect(outcome.content).toMatch(/^Error: Unsafe command refused/);
 });
 
 it('every command is logged with its verdict, a refused one cut short', async () => {
   await bash('echo a');
   await bash('x'.repeat(10_001));
   await bash('sudo -n true');
-  expect(fixture.logged).toMatchObject([
-    { thread_id: 'thread-1', command: 'echo a', verdict: 'pass', timestamp: expect.stringMatching(/^\d{4}-.*Z$/) },
-    { command: expect.stringMatching(/^x{200}\.\.\. \(10001 characters\)$/), verdict: 'block' },
-    { command: 'sudo -n true', verdict: 'warn' },
+  const records = fixture.logged as Array<Record<string, string>>;
+  expect(records.map(({ verdict }) => verdict)).toEqual(['pass', 'block', 'warn']);
+  expect(records.map(({ thread_id }) => thread_id)).toEqual(['thread-1', 'thread-1', 'thread-1']);
+  expect(records.map(({ command }) => command)).toEqual([
+    'echo a',
+    `${'x'.repeat(200)}... (10001 characters)`,
+    'sudo -n true',
   ]);
+  records.forEach(({ timestamp }) => expect(timestamp).toMatch(/^\d{4}-.*Z$/));
 });
 
 it('long output keeps its head and tail within the limit', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AppError, type JsonValue } from '../../../contracts';
+import { AppError } from '../../../contracts';
 import { invokeTool, unknownToolOutcome, type Tool, type ToolContext, type ToolOutcome } from '../../../tools';
 import { failure, never, testConfig } from '../sandbox/support';
 import { WORKSPACE, createToolFixture, type ToolFixture } from './support';
@@ -127,7 +127,10 @@ describe('failures', () => {
 
   it('something thrown that is no error is a result too', async () => {
     const outcome = await invokeTool(
-      probe(() => Promise.reject('just text')),
+      probe(() => {
+        const thrown: unknown = 'just text';
+        throw thrown;
+      }),
       { text: 'a' },
       context(),
     );
@@ -243,7 +246,7 @@ describe('results', () => {
     const outcome = await result({
       content: 'a\0b\uD800c',
       status: 'success',
-      artifact: { 'k\0': ['x\0', '\uDC00'] } as JsonValue,
+      artifact: { 'k\0': ['x\0', '\uDC00'] },
       additionalKwargs: { note: 'n\0' },
     });
     expect(outcome.content).toBe('ab\uFFFDc');

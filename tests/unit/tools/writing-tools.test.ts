@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../../contracts';
-import { parseWriteLimit } from '../../../tools';
+import { parseWriteLimit, type ToolOutcome } from '../../../tools';
 import { WORKSPACE, createToolFixture, type ToolFixture } from './support';
 
 const PATH = `${WORKSPACE}/a.txt`;
@@ -17,6 +17,11 @@ afterEach(() => fixture.close());
 const write = (content: string, more = {}) => fixture.call('write_file', { path: PATH, content, ...more });
 const read = () => fixture.call('read_file', { path: PATH });
 
+function expectRefusal(outcome: ToolOutcome, reason: string): void {
+  expect(outcome.status).toBe('error');
+  expect(outcome.content).toContain(reason);
+}
+
 describe('write_file', () => {
   it('writes a new file without ado, directories included', async () => {
     expect(await fixture.call('write_file', { path: `${WORKSPACE}/x/y.txt`, content: 'ü' })).toMatchObject({
@@ -28,17 +33,11 @@ describe('write_file', () => {
 
   it('refuses a file that was not read, allows it once it was, and refuses it again after the write', async () => {
     await fixture.put('a.txt', 'old');
-    expect(await write('new')).toMatchObject({
-      status: 'error',
-      content: expect.stringContaining('has not been read'),
-    });
+    expectRefusal(await write('new'), 'has not been read');
     expect(await fixture.get('a.txt')).toBe('old');
     await read();
     expect((await write('new')).content).toBe('OK');
-    expect(await write('newer')).toMatchObject({
-      status: 'error',
-      content: expect.stringContaining('has changed since'),
-    });
+    expectRefusal(await write('newer'), 'has changed since');
     expect(await fixture.get('a.txt')).toBe('new');
   });
 
@@ -65,7 +64,7 @@ describe('write_file', () => {
     await racing.call('read_file', { path: PATH });
     interfere = true;
     const outcome = await racing.call('write_file', { path: PATH, content: 'mine' });
-    expect(outcome).toMatchObject({ status: 'error', content: expect.stringContaining('has changed since') });
+    expectRefusal(outcome, 'has changed since');
     expect(await racing.get('a.txt')).toBe('theirs');
     await racing.close();
   });
