@@ -11,15 +11,24 @@ import { messageChunk } from './message-chunk';
 export interface FrameSources {
   values(run: Pick<RunRow, 'runId' | 'threadId'>, watermark: number): Promise<string>;
   checkpoint(threadId: string, watermark: number): Promise<CheckpointRow | null>;
+  /** The model that a run that has begun uses. */
+  modelName(runId: string): Promise<string | null>;
 }
+
+const NAMES_MODEL: ReadonlySet<RunEvent['kind']> = new Set(['message', 'text-delta']);
 
 export type RenderFrame = (event: RunEvent) => Promise<string | null>;
 
 /** Turns a run's events into the frames of the modes that a reader asked for; null where the reader gets nothing. */
-export function frameRenderer(run: RunRow, modes: readonly StreamMode[], sources: FrameSources): RenderFrame {
+export function frameRenderer(row: RunRow, modes: readonly StreamMode[], sources: FrameSources): RenderFrame {
+  let run = row;
   return async (event) => {
     if (!wantsKind(modes, event.kind)) return null;
     if (event.kind === 'run-end') return frameText('end', 'null');
+    if (run.modelName === null && NAMES_MODEL.has(event.kind)) {
+      // The row is as old as the reader: without this, readers that came early would see other frames than later ones.
+      run = { ...run, modelName: await sources.modelName(run.runId) };
+    }
     const [name, data] = await frameOf(event, run, sources);
     return frameText(name, data, eventId(event));
   };

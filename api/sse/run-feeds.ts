@@ -22,7 +22,7 @@ export interface RunFeeds {
 }
 
 export interface RunFeedOptions {
-  stores: Pick<Stores, 'events' | 'log'>;
+  stores: Pick<Stores, 'events' | 'log' | 'runs'>;
   listener: Listener;
   log?: Logger;
   /** A lost notification is made up for after this time. */

@@ -9,7 +9,7 @@ const MAX_CACHED_CHARACTERS = 32 * 1024 * 1024;
  * States at a watermark never change, so readers that stand at the same place share one text instead of each having it
  * read and written.
  */
-export function createStateTexts(stores: Pick<Stores, 'log'>): FrameSources {
+export function createStateTexts(stores: Pick<Stores, 'log' | 'runs'>): FrameSources {
   const cached = new Map<string, { text: Promise<string>; size: number }>();
   let characters = 0;
 
@@ -48,5 +48,6 @@ export function createStateTexts(stores: Pick<Stores, 'log'>): FrameSources {
       const row = await stores.log.checkpointAt(threadId, watermark);
       return row?.watermark === watermark ? row : null;
     },
+    modelName: async (runId) => (await stores.runs.load(runId))?.modelName ?? null,
   };
 }
