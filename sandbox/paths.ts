@@ -35,20 +35,20 @@ export function normaliseOwner(raw: string): string {
 }
 
 export function createThreadPaths({ home }: { home: string }): ThreadPaths {
-  const { ownerRoot, directories } = createThreadLayout({ home, digest });
+  const layout = createThreadLayout({ home, digest });
 
   return {
     home,
-    directories,
+    directories: (owner, threadId) => layout.directories(owner, threadId),
     async ensure(owner, threadId) {
-      const found = directories(owner, threadId);
+      const found = layout.directories(owner, threadId);
       await mkdir(found.root, { recursive: true });
       const root = await realpath(found.root);
       for (const name of THREAD_DIRECTORY_NAMES) await ensureOpenDirectory(join(root, name));
       return found;
     },
     skillViews(owner) {
-      const views = join(ownerRoot(owner), 'skills_view');
+      const views = join(layout.ownerRoot(owner), 'skills_view');
       return {
         public: join(home, 'skills_view', 'public'),
         custom: join(views, 'custom'),

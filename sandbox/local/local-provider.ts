@@ -1,5 +1,6 @@
 /** Sandboxes on this host: files below the runtime home, and commands in the host's shell where the operator allows it. */
 import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Config } from '../../contracts/schemas/config';
 import type { Environment } from '../environment';
 import { createKeyedMutex } from '../keyed-mutex';
@@ -32,7 +33,7 @@ export interface LocalSandboxProviderOptions {
 
 export function createLocalSandboxProvider(options: LocalSandboxProviderOptions): SandboxProvider {
   const { config, log = silentLog } = options;
-  const paths = createThreadPaths({ home: options.home });
+  const paths = createThreadPaths({ home: resolve(options.home) });
   const skillsRoot = normaliseVirtualPath(config.skills.container_path);
   const locks = createKeyedMutex();
   const processes = createProcessRunner();

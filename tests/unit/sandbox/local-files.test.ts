@@ -1,4 +1,16 @@
-import { chmod, lstat, mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+  truncate,
+} from 'node:fs/promises';
 import { execFileSync, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -146,12 +158,12 @@ describe('reading', () => {
 
   it('a file too large for memory is refused', async () => {
     await writeFile(host('huge'), '');
-    execFileSync('truncate', ['-s', '101M', host('huge')]);
+    await truncate(host('huge'), 101 * 1024 * 1024);
     expect(await failure(fixture.sandbox.readFile(workspace('huge')))).toMatchObject({ code: 'too_large' });
   });
 
   it('neither a named pipe nor a socket blocks the reader', async () => {
-    execFileSync('mkfifo', [host('pipe')]);
+    execFileSync('bash', ['-c', 'mkfifo pipe'], { cwd: fixture.directories.workspace });
     expect((await failure(fixture.sandbox.readFile(workspace('pipe')))).message).toContain('Not a regular file');
     const server = createServer().listen(host('socket'));
     await new Promise((resolve) => server.once('listening', resolve));
