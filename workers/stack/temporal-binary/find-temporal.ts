@@ -86,7 +86,9 @@ async function fetchFrom(source: TemporalSource, options: FindTemporalOptions): 
 }
 
 function isUnwritable(error: unknown): boolean {
-  return ['EACCES', 'EPERM', 'EROFS', 'ENOSPC'].includes((error as NodeJS.ErrnoException).code ?? '');
+  return ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EEXIST'].includes(
+    (error as NodeJS.ErrnoException).code ?? '',
+  );
 }
 
 const NO_TEMPORAL = 'No Temporal server was found, and none could be fetched.';
