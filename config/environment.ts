@@ -65,7 +65,7 @@ export function processEnvironment(cwd: string = process.cwd()): {
   env: EnvironmentVariables;
   environment: Environment;
 } {
-  const env = Object.freeze(withEnvironmentFile(process.env, cwd));
+  const env = Object.freeze({ ...withEnvironmentFile(process.env, cwd) });
   for (const [name, value] of Object.entries(env)) {
     if (process.env[name] === undefined && value !== undefined) process.env[name] = value;
   }
