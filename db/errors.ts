@@ -10,8 +10,10 @@ const CONNECTION_CLASSES = ['08', '53', '57'];
 const CONNECTION_ERRNOS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const CONNECTION_MESSAGES = /connection terminated|timeout exceeded when trying to connect|client has encountered/i;
 
+/** By form and not by class: errors of the network come from outside of a test's own world. */
 function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
 }
 
 /** Whether the database was out of reach, so that the same statement can succeed later. */

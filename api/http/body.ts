@@ -1,6 +1,6 @@
 import { raw } from 'express';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { AppError } from '../../contracts';
+import type { AppError } from '../../contracts';
 import { jsonDepth, storableJson } from '../../core/text';
 import { fault } from './validation';
 

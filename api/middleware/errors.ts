@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, Response } from 'express';
-import { AppError, isAppError } from '../../contracts';
+import type { AppError } from '../../contracts';
+import { isAppError } from '../../contracts';
 import { isDatabaseUnavailable } from '../../db';
 import type { Logger } from '../../observability';
 import { RequestValidationError } from '../http/validation';
@@ -11,12 +12,12 @@ interface Reply {
 
 /** The only place that turns an error into an answer. Causes are for the log; clients read what is meant for them. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
-  return (error: unknown, request, response: Response, _next) => {
+  return (error: unknown, request, response: Response, next) => {
     const { status, detail } = toReply(error);
     if (status >= 500) log.error({ err: error, method: request.method, path: request.path, status }, 'request failed');
     if (response.headersSent) {
-      // Half an answer is out: a broken connection is the only honest end.
-      response.destroy();
+      // Half an answer is out: a broken connection is the only honest end, and what Express does by itself.
+      next();
       return;
     }
     response.status(status).json({ detail });
@@ -43,6 +44,7 @@ function fromAppError(error: AppError): Reply {
 
 /** Faults that the HTTP parts of Express found in a request. */
 function clientFaultStatus(error: unknown): number | null {
-  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return null;
+  if (typeof error !== 'object' || error === null || !('status' in error)) return null;
+  if (typeof error.status !== 'number') return null;
   return error.status >= 400 && error.status < 500 ? error.status : null;
 }

@@ -70,7 +70,8 @@ function streamModeFaults(body: JsonObject, place: 'body' | 'query'): RequestFau
       : { type: 'list_type', loc: [...loc, `list[${MODE_LITERAL}]`], msg: 'Input should be a valid list', input };
     return [asList, { ...literal, loc: [...loc, MODE_LITERAL], input }];
   }
-  const unknown = list.filter((mode) => !STREAM_MODES.some((known) => known === mode));
+  const named = list.filter((mode) => typeof mode === 'string');
+  const unknown = named.filter((mode) => !STREAM_MODES.some((known) => known === mode));
   if (unknown.length === 0) return [];
   const modes = unknown.join(', ');
   return [{ type: 'unsupported_stream_mode', loc, msg: `Unsupported stream mode(s): ${modes}`, input, ctx: { modes } }];

@@ -51,7 +51,7 @@ async function frameOf(event: RunEvent, run: RunRow, sources: FrameSources): Pro
     }
     case 'message': {
       const { node, step } = payloadOf(event);
-      return ['messages', `[${messageText(event)},${JSON.stringify(messageMeta(run, String(node), step))}]`];
+      return ['messages', `[${messageText(event)},${JSON.stringify(messageMeta(run, nodeName(node), step))}]`];
     }
     case 'update':
       return ['updates', updateData(event)];
@@ -103,7 +103,7 @@ function messageMeta(run: RunRow, node: string, step: JsonValue | undefined): Js
 
 function updateData(event: RunEvent): string {
   const { node, writes } = payloadOf(event);
-  const name = String(node);
+  const name = nodeName(node);
   if (event.message === null) return JSON.stringify({ [name]: writes ?? null });
   return withRaw({}, name, withRaw(objectOf(writes), 'messages', `[${messageText(event)}]`));
 }
@@ -128,6 +128,10 @@ async function debugData(event: RunEvent, run: RunRow, sources: FrameSources): P
   const { type = 'task', step = null } = payload;
   const data = type === 'checkpoint' ? await checkpointData(event, run, sources) : taskData(event, payload);
   return withRaw({ step, timestamp: new Date(event.at).toISOString(), type }, 'payload', data);
+}
+
+function nodeName(node: JsonValue | undefined): string {
+  return typeof node === 'string' ? node : '';
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {

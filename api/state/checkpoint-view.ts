@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contracts';
+import type { JsonObject } from '../../contracts';
 import type { CheckpointRow } from '../../db';
 
 /** A checkpoint as the official client reads it, beside the older keys that DeerFlow's web UI reads. */
@@ -30,7 +30,7 @@ export function checkpointFrame(threadId: string, row: CheckpointRow): JsonObjec
 export function checkpointTasks(row: CheckpointRow): JsonObject[] {
   const waiting = row.next.length === 0 && row.error !== null ? [row.node ?? 'run'] : row.next;
   return waiting.map((name, place) => ({
-    id: `${row.checkpointId}:${name}`,
+    id: taskId(row, name),
     name,
     path: ['__pregel_pull', name],
     error: place === 0 ? row.error : null,
@@ -43,14 +43,13 @@ export function checkpointTasks(row: CheckpointRow): JsonObject[] {
 
 /** Interrupts by the task that waits for them. */
 export function threadInterrupts(row: CheckpointRow | null): JsonObject {
-  if (row === null || row.interrupts.length === 0) return {};
-  return Object.fromEntries(
-    checkpointTasks(row).flatMap((task): Array<[string, JsonValue]> =>
-      Array.isArray(task['interrupts']) && task['interrupts'].length > 0
-        ? [[String(task['id']), task['interrupts']]]
-        : [],
-    ),
-  );
+  const [waiting] = row?.next ?? [];
+  if (row === null || waiting === undefined || row.interrupts.length === 0) return {};
+  return { [taskId(row, waiting)]: row.interrupts };
+}
+
+function taskId({ checkpointId }: CheckpointRow, node: string): string {
+  return `${checkpointId}:${node}`;
 }
 
 function checkpointMetadata(threadId: string, row: CheckpointRow): JsonObject {

@@ -78,8 +78,9 @@ async function baseCheckpoint(
 ): Promise<CheckpointRow | null> {
   const asked = update.checkpoint_id ?? update.checkpoint?.['checkpoint_id'];
   if (asked === undefined || asked === null) return head;
-  const found = await log.checkpoint(threadId, String(asked));
-  if (found === null) throw new AppError('checkpoint_not_found', `Checkpoint ${String(asked)} not found`);
+  const id = typeof asked === 'string' ? asked : JSON.stringify(asked);
+  const found = await log.checkpoint(threadId, id);
+  if (found === null) throw new AppError('checkpoint_not_found', `Checkpoint ${id} not found`);
   return found;
 }
 

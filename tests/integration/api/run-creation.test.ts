@@ -56,7 +56,7 @@ describe('a background run', () => {
     const { options } = (await api.stores.runs.load(runId)) ?? {};
     expect(options?.messages).toMatchObject([
       { type: 'human', id: 'mine', content: 'a', additional_kwargs: { files: [] } },
-      { type: 'human', id: expect.stringMatching(/^[0-9a-f-]{36}$/), content: 'b' },
+      { type: 'human', id: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown, content: 'b' },
     ]);
     expect(options?.messages[0]?.additional_kwargs).toEqual({ files: [] });
     expect(options?.channels).toEqual({ title: 'T' });

@@ -288,8 +288,8 @@ describe('a reader that joins or comes back', () => {
       code: 'stream_replay_gap',
       run_id: runId,
       requested_event_id: null,
-      earliest_available_event_id: expect.stringMatching(/^\d+-0$/),
-      latest_available_event_id: expect.stringMatching(/^\d+-0$/),
+      earliest_available_event_id: expect.stringMatching(/^\d+-0$/) as unknown,
+      latest_available_event_id: expect.stringMatching(/^\d+-0$/) as unknown,
       recovery: 'reload_durable_state',
     });
   });

@@ -36,10 +36,10 @@ describe('creating a thread', () => {
     const answer = await api.request('POST', '/api/langgraph/threads', {});
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
-      thread_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      thread_id: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown,
       status: 'idle',
-      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+\+00:00$/),
-      updated_at: expect.any(String),
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+\+00:00$/) as unknown,
+      updated_at: expect.any(String) as unknown,
       metadata: {},
       values: {},
       interrupts: {},
