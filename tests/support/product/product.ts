@@ -64,10 +64,16 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   };
   const startWorker = () => add(workers, 'dist/workers/worker.js');
   const startApi = () => add(apis, 'dist/api/server.js');
-  await Promise.all([
+  const started = await Promise.allSettled([
     ...Array.from({ length: options.workers ?? 1 }, startWorker),
     ...Array.from({ length: options.apis ?? 1 }, startApi),
   ]);
+  const failed = started.find((result) => result.status === 'rejected');
+  if (failed !== undefined) {
+    await Promise.all([...workers, ...apis].map((part) => part.stop()));
+    await model.close();
+    throw failed.reason;
+  }
   const pool = new Pool({ connectionString: databaseUrl, options: `-c search_path=${schema}`, max: 4 });
   return {
     model,
