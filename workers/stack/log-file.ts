@@ -22,7 +22,7 @@ export function rotateLog(path: string, maxBytes = MAX_BYTES): void {
   }
 }
 
-/** The last lines, to show what a process said before it failed. */
+/** The last lines, to show what a process said before it failed. Stack traces stay in the file. */
 export function tailOfLog(path: string, lines = 8): string {
   try {
     const size = statSync(path).size;
@@ -33,7 +33,11 @@ export function tailOfLog(path: string, lines = 8): string {
     } finally {
       closeSync(descriptor);
     }
-    return buffer.toString('utf8').trimEnd().split('\n').slice(-lines).join('\n');
+    const said = buffer.toString('utf8').trimEnd().split('\n');
+    return said
+      .filter((line) => !/^\s+at /.test(line))
+      .slice(-lines)
+      .join('\n');
   } catch {
     return '';
   }

@@ -3,6 +3,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { findInstallation } from '../../../workers/stack/project-root';
 
 export interface StackProcess {
   child: ChildProcess;
@@ -15,9 +16,16 @@ export interface StackProcess {
 
 const STAND_INS = join(__dirname, 'start-with-stand-ins.cjs');
 
-export function startStackProcess(args: readonly string[], env: NodeJS.ProcessEnv = {}): StackProcess {
+/** The command of the build, with its own worker and API. */
+export const REAL_START = join(findInstallation(), 'dist', 'workers', 'stack', 'start.js');
+
+export function startStackProcess(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  script = STAND_INS,
+): StackProcess {
   const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, GATEWAY_PORT: _port, ...inherited } = process.env;
-  const child = spawn(process.execPath, [STAND_INS, ...args], { env: { ...inherited, ...env }, stdio: 'pipe' });
+  const child = spawn(process.execPath, [script, ...args], { env: { ...inherited, ...env }, stdio: 'pipe' });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
