@@ -9,7 +9,7 @@ const rows = {
   observability: { may: ['contracts'], types: ['config'] },
   temporal: { may: ['contracts', 'core'] },
   db: { may: ['contracts', 'core'], types: ['config', 'observability'] },
-  models: { may: ['contracts', 'core'], types: ['config', 'observability'] },
+  models: { may: ['contracts', 'core', 'observability'], types: ['config'] },
   sandbox: { may: ['contracts', 'core'], types: ['config', 'observability'] },
   tools: { may: ['contracts', 'core', 'sandbox'], types: ['config', 'observability'] },
   activities: {

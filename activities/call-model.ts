@@ -83,7 +83,7 @@ async function ask(
     writer = streams ? createDeltaWriter({ append, messageId, step, onFailure: (error) => abort.abort(error) }) : null;
     return { ...baseRequest(deps, current), signal: combined, onDelta: (delta) => writer?.push(delta) };
   };
-  const drain = async (): Promise<void> => (writer as DeltaWriter | null)?.drain();
+  const drain = async (): Promise<void> => writer?.drain();
 
   const reply = await callWithRetries({
     model: deps.models.resolve(facts.modelName),
@@ -300,7 +300,7 @@ async function commitFailure(deps: ActivityDependencies, current: ModelTurn, err
       error_detail: text,
     },
   };
-  const next: NextMove = { kind: 'end', outcome: { kind: 'model_failed', code: error.code, message: text } };
+  const next: NextMove = { kind: 'end', outcome: { kind: 'model_failed', code: error.code } };
   const journal: JournalInput[] = [{ eventType: 'llm.error', category: 'trace', content: text }];
   return commitMessage(deps, current, message, { reply: null, next, journal });
 }

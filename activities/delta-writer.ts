@@ -9,10 +9,10 @@ export interface DeltaWriter {
 }
 
 interface DeltaWriterOptions {
-  append(events: RunEventInput[]): Promise<unknown>;
+  append: (events: RunEventInput[]) => Promise<unknown>;
   messageId: string;
   step: number;
-  onFailure(error: unknown): void;
+  onFailure: (error: unknown) => void;
 }
 
 const HIGH_SURROGATE_AT_END = /[\ud800-\udbff]$/;

@@ -33,8 +33,7 @@ function toFailure(error: unknown, context: Context, log: Logger): Error {
   if (isDatabaseUnavailable(error))
     return ApplicationFailure.retryable('The database is not available.', 'unavailable');
   if (error instanceof AppError) {
-    const failure = error.retryable ? ApplicationFailure.retryable : ApplicationFailure.nonRetryable;
-    return failure(error.message, error.code);
+    return ApplicationFailure.create({ message: error.message, type: error.code, nonRetryable: !error.retryable });
   }
   log.error({ err: error, activity: activityType, attempt }, 'an activity failed unexpectedly');
   const final = attempt >= MAX_ATTEMPTS_UNFORESEEN;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { FinishRunInput, FinishRunResult, RunEventInput, RunOutcome, ToolMessage } from '../contracts';
+import type { FinishRunInput, FinishRunResult, Message, RunEventInput, RunOutcome, ToolMessage } from '../contracts';
 import { deliveryReceipt, effectiveOutcome, judge } from '../core/agent-loop/ending';
 import type { DeliveryCheck, Verdict } from '../core/agent-loop/ending';
+import { hasSucceeded } from '../core/run-status';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import { localTitle } from '../core/title';
 import type { JournalInput, PlannedCall, RunEnding, RunRow, StepCommit, StepFacts } from '../db';
@@ -17,6 +18,7 @@ interface EndFacts {
   unfinished: PlannedCall[];
   delivery: DeliveryCheck;
   title: string | null;
+  modelFailure: string | null;
 }
 
 /**
@@ -26,7 +28,7 @@ interface EndFacts {
 export async function finishRun(deps: ActivityDependencies, input: FinishRunInput): Promise<FinishRunResult> {
   const row = await deps.stores.runs.load(input.runId);
   if (row === null) return { status: 'deleted', hasWebhook: false };
-  const known = row.admission === 'ended' ? null : await gatherFacts(deps, row);
+  const known = row.admission === 'ended' ? null : await gatherFacts(deps, row, input.outcome);
   const ended = await deps.stores.runs.end(input.runId, (locked) => {
     if (known === null) throw new Error('A run that had ended cannot be open again.');
     return decideEnding(locked, input.outcome, known);
@@ -39,7 +41,7 @@ export async function finishRun(deps: ActivityDependencies, input: FinishRunInpu
   return { status: ended.row.status, hasWebhook: ended.row.options.webhook !== undefined };
 }
 
-async function gatherFacts(deps: ActivityDependencies, row: RunRow): Promise<EndFacts | null> {
+async function gatherFacts(deps: ActivityDependencies, row: RunRow, outcome: RunOutcome): Promise<EndFacts | null> {
   const { stores, config } = deps;
   const facts = await stores.turns.facts(row.runId, 0);
   if (facts === null) return null;
@@ -57,15 +59,23 @@ async function gatherFacts(deps: ActivityDependencies, row: RunRow): Promise<End
           reserved: [...RESERVED_NAMES.outputs, config.tool_output.storage_subdir],
         });
   const needsTitle = facts.title === null && config.title.enabled && row.startedAt !== null;
-  const title = needsTitle ? localTitle(await deps.conversations.load(facts), config.title.max_chars) : null;
+  const messages = needsTitle || outcome.kind === 'model_failed' ? await deps.conversations.load(facts) : [];
+  const title = needsTitle ? localTitle(messages, config.title.max_chars) : null;
   const presented = [...new Set(Object.values(byTool).flat())];
-  return { facts, unfinished, title, delivery: { produced, presented, byTool } };
+  const modelFailure = failureDetailOf(messages.at(-1));
+  return { facts, unfinished, title, modelFailure, delivery: { produced, presented, byTool } };
+}
+
+function failureDetailOf(message: Message | undefined): string | null {
+  const detail = message?.additional_kwargs['error_detail'];
+  return typeof detail === 'string' ? detail : null;
 }
 
 function decideEnding(row: RunRow, outcome: RunOutcome, known: EndFacts): RunEnding {
   const effective = effectiveOutcome(outcome, row.cancelAction);
   const receipt = deliveryReceipt(known.delivery);
-  const verdict = judge(effective, receipt['satisfied'] !== false);
+  const delivered = receipt['satisfied'] !== false;
+  const verdict = judge(effective, { delivered, modelFailure: known.modelFailure });
   return {
     status: verdict.status,
     error: verdict.error,
@@ -135,14 +145,13 @@ function resultJournal(message: ToolMessage): JournalInput {
 }
 
 function endJournal(verdict: Verdict, delivery: DeliveryCheck): JournalInput[] {
-  const ending: JournalInput =
-    verdict.status === 'success'
-      ? { eventType: 'run.end', category: 'outputs', content: {}, metadata: { status: 'success' } }
-      : {
-          eventType: 'run.error',
-          category: 'error',
-          content: verdict.error?.message ?? verdict.status,
-          metadata: { error_type: verdict.error?.name ?? verdict.status },
-        };
+  const ending: JournalInput = hasSucceeded(verdict.status)
+    ? { eventType: 'run.end', category: 'outputs', content: {}, metadata: { status: 'success' } }
+    : {
+        eventType: 'run.error',
+        category: 'error',
+        content: verdict.error?.message ?? verdict.status,
+        metadata: { error_type: verdict.error?.name ?? verdict.status },
+      };
   return [ending, { eventType: 'run.delivery', category: 'outputs', content: deliveryReceipt(delivery) }];
 }

@@ -56,8 +56,8 @@ export type RunOutcome =
   | { kind: 'success'; stopReason?: StopReason }
   /** Stopped before or after a node, as the request asked; the thread waits. */
   | { kind: 'breakpoint'; next: string[] }
-  /** The model answered with a fallback message that tells of the failure. */
-  | { kind: 'model_failed'; code: string; message: string }
+  /** The model gave no answer; a fallback message in the log tells why. */
+  | { kind: 'model_failed'; code: string }
   | { kind: 'step_limit'; limit: number }
   | { kind: 'cancelled'; action: CancelAction }
   | { kind: 'failed'; code: string; name: string; message: string };

@@ -5,21 +5,23 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import type { ActivityDependencies } from '../activities';
 import { createActivities, createConversationCache } from '../activities';
 import { deploymentKey } from '../config';
-import type { Environment } from '../config';
+import type { Environment, EnvironmentVariables } from '../config';
 import { AppError } from '../contracts';
 import type { Config } from '../contracts/schemas/config';
 import { createDatabase, createStores, migrate } from '../db';
 import { createChatModelFactory } from '../models';
 import { startDemoModel } from '../models/demo';
 import type { Logger } from '../observability';
-import { createLocalSandboxProvider, createThreadPaths } from '../sandbox';
+import { createSandboxProvider, createThreadPaths } from '../sandbox';
 import { createRunGateway, openTemporal } from '../temporal';
-import { createToolRegistry } from '../tools';
+import { createToolRegistry, parseWriteLimit } from '../tools';
 import { prepareNamespace } from './prepare-namespace';
 import { waitFor } from './wait-for';
 
 export interface WorkerOptions {
   environment: Environment;
+  /** Variables of the process: what commands of agents inherit, without secrets. */
+  env: EnvironmentVariables;
   config: Config;
   log: Logger;
 }
@@ -39,7 +41,7 @@ const MAX_CONCURRENT_ACTIVITIES = 200;
 const MAX_CONCURRENT_LOCAL_ACTIVITIES = 200;
 
 /** The composition root of a worker process. */
-export async function startWorker({ environment, config, log }: WorkerOptions): Promise<RunningWorker> {
+export async function startWorker({ environment, env, config, log }: WorkerOptions): Promise<RunningWorker> {
   const { database: databaseSettings, temporal: temporalSettings } = environment;
   if (databaseSettings.url === null) throw new AppError('configuration', 'DATABASE_URL: expected a PostgreSQL address');
   if (temporalSettings.address === null) throw new AppError('configuration', 'TEMPORAL_ADDRESS: expected host:port');
@@ -65,12 +67,17 @@ export async function startWorker({ environment, config, log }: WorkerOptions): 
   const demo = config.models.length === 0 ? await startDemoModel() : null;
   const key = await deploymentKey(environment.home);
   const stores = createStores(database, key);
-  const sandboxes = createLocalSandboxProvider({ home: environment.home, config });
+  const sandboxes = createSandboxProvider({ home: environment.home, config, environment: env, log });
   const deps: ActivityDependencies = {
     config,
     stores,
     models: createChatModelFactory({ config, demoBaseUrl: demo?.baseUrl, log }),
-    tools: createToolRegistry({ config, commandsAllowed: sandboxes.commandsAllowed }),
+    tools: createToolRegistry({
+      config,
+      commandsAllowed: sandboxes.commandsAllowed,
+      writeLimitBytes: () => parseWriteLimit(env['DEERFLOW_WRITE_FILE_MAX_BYTES']),
+      log,
+    }),
     sandboxes,
     gateway: createRunGateway(temporal.client, temporalSettings.taskQueue),
     conversations: createConversationCache(stores.turns),

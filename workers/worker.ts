@@ -15,7 +15,7 @@ async function main(): Promise<void> {
   if (loaded.inactive.length > 0) {
     log.warn({ sections: loaded.inactive }, 'sections of the configuration that have no effect yet');
   }
-  const worker = await startWorker({ environment, config: loaded.config, log });
+  const worker = await startWorker({ environment, env, config: loaded.config, log });
   process.send?.({ type: 'ready' });
 
   const stop = (signal: string): void => {

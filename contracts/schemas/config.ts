@@ -88,20 +88,14 @@ export const configSchema = z.strictObject({
     max_file_size: z.int().positive().default(52_428_800),
     /** Bytes. */
     max_total_size: z.int().positive().default(104_857_600),
-    auto_convert_documents: z.boolean().default(false),
-    pdf_converter: z.string().default('auto'),
   }),
   title: section({
     enabled: z.boolean().default(true),
-    max_words: z.int().min(1).max(20).default(6),
     max_chars: z.int().min(10).max(200).default(60),
-    model_name: z.string().nullish(),
-    prompt_template: z.string().nullish(),
   }),
   token_usage: section({ enabled: z.boolean().default(true) }),
   suggestions: section({ enabled: z.boolean().default(true), max_suggestions: z.int().min(1).max(5).default(3) }),
   llm_call: section({
-    max_concurrent_calls: z.int().min(0).default(0),
     /** Attempts in all; 1 means no retry. */
     retry_max_attempts: z.int().min(1).default(3),
     retry_base_delay_ms: z.int().min(0).default(1000),
@@ -116,11 +110,6 @@ export const configSchema = z.strictObject({
     webhook_allow_private_addresses: z.boolean().default(false),
   }),
   stream_bridge: section({
-    type: z.enum(['memory', 'redis']).default('memory'),
-    redis_url: z.string().nullish(),
-    queue_maxsize: z.int().positive().default(256),
-    max_connections: z.int().positive().nullish(),
-    stream_ttl_seconds: z.int().min(0).default(86_400),
     /** Seconds that a finished run's stream is kept; at least 60. */
     recovered_stream_cleanup_delay_seconds: z.number().min(0).default(3600),
   }),

@@ -23,20 +23,29 @@ const DELIVERY_ERROR: RunError = {
   code: 'artifact_delivery',
 };
 
+const MODEL_FAILED = 'The model could not answer.';
+
+export interface JudgedFacts {
+  /** Every file that the run made for its user was presented, at least in part. */
+  delivered: boolean;
+  /** What the fallback message says about a failed model. */
+  modelFailure: string | null;
+}
+
 /** A cancel that was accepted before the end was written wins over what the loop made of itself. */
 export function effectiveOutcome(outcome: RunOutcome, cancelAction: CancelAction | null): RunOutcome {
   return cancelAction === null ? outcome : { kind: 'cancelled', action: cancelAction };
 }
 
 /** The terminal status of a run (API specification 5.4). */
-export function judge(outcome: RunOutcome, delivered: boolean): Verdict {
+export function judge(outcome: RunOutcome, { delivered, modelFailure }: JudgedFacts): Verdict {
   switch (outcome.kind) {
     case 'success':
       return delivered ? success('idle') : failure(DELIVERY_ERROR, false);
     case 'breakpoint':
       return success('interrupted');
     case 'model_failed':
-      return failure({ name: 'ModelError', message: outcome.message, code: outcome.code }, false);
+      return failure({ name: 'ModelError', message: modelFailure ?? MODEL_FAILED, code: outcome.code }, false);
     case 'step_limit':
       return failure(
         {

@@ -108,7 +108,7 @@ describe('what an operator reads when a value is wrong', () => {
     ['recursion_limit: 1.5\n', 'config.yaml: recursion_limit: expected a whole number, got 1.5'],
     ['recursion_limit: "5"\n', 'config.yaml: recursion_limit: expected a number, got text'],
     ['sandbox: []\n', 'config.yaml: sandbox: expected a mapping of keys to values, got a list'],
-    ['title: {max_words: 21}\n', 'config.yaml: title.max_words: expected at most 20, got 21'],
+    ['title: {max_chars: 201}\n', 'config.yaml: title.max_chars: expected at most 200, got 201'],
     ['title: {enabled: "maybe"}\n', 'config.yaml: title.enabled: expected true or false, got text'],
     [
       'runs: {on_disconnect_default: stop}\n',
@@ -116,7 +116,7 @@ describe('what an operator reads when a value is wrong', () => {
     ],
     [
       'llm_call: {retries: 3}\n',
-      /^config\.yaml: llm_call\.retries: unknown key; expected one of max_concurrent_calls, /,
+      /^config\.yaml: llm_call\.retries: unknown key; expected one of retry_max_attempts, /,
     ],
     ['sandbox:\n  mounts:\n    - {host: /a}\n', /^config\.yaml: sandbox\.mounts\[0\]\.host_path: expected text/],
     ['modles: []\n', /^config\.yaml: modles: unknown key; expected one of config_version, log_level, models/],
@@ -173,11 +173,11 @@ describe('forms of text files that people have', () => {
   it('reads a byte order mark, CRLF lines, anchors with merges and yes/no', () => {
     const { config } = load(
       Buffer.from(
-        '\ufefftitle: &title\r\n  enabled: no\r\n  max_words: 3\r\nsuggestions:\r\n  enabled: off\r\n',
+        '\ufefftitle: &title\r\n  enabled: no\r\n  max_chars: 30\r\nsuggestions:\r\n  enabled: off\r\n',
         'utf8',
       ),
     );
-    expect(config.title).toMatchObject({ enabled: false, max_words: 3 });
+    expect(config.title).toMatchObject({ enabled: false, max_chars: 30 });
     expect(config.suggestions.enabled).toBe(false);
     const merged = load(
       'models:\n  - &base {name: a, use: u, model: m, temperature: 0}\n  - {<<: *base, name: b}\n',

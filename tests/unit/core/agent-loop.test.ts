@@ -6,6 +6,7 @@ import { canBecome, isCancellable, isTerminal } from '../../../core/run-status';
 import { RUN_STATUSES } from '../../../contracts';
 import { runOptions } from '../../support/run-fixtures';
 
+const delivered = { delivered: true, modelFailure: null };
 const model: NextMove = { kind: 'model' };
 const start: RunProgress = { turn: 1, stepsTaken: 0, stepLimit: 3, stopAfterTools: false, next: model };
 
@@ -58,14 +59,14 @@ describe('breakpoints', () => {
 describe('how a run ends', () => {
   test('a cancel that was accepted first wins over a success', () => {
     expect(effectiveOutcome({ kind: 'success' }, 'interrupt')).toEqual({ kind: 'cancelled', action: 'interrupt' });
-    expect(judge({ kind: 'cancelled', action: 'interrupt' }, true)).toMatchObject({
+    expect(judge({ kind: 'cancelled', action: 'interrupt' }, delivered)).toMatchObject({
       status: 'interrupted',
       error: null,
     });
   });
 
   test('a rollback ends as an error that says so and takes the run back', () => {
-    expect(judge({ kind: 'cancelled', action: 'rollback' }, true)).toMatchObject({
+    expect(judge({ kind: 'cancelled', action: 'rollback' }, delivered)).toMatchObject({
       status: 'error',
       rollback: true,
       error: { message: 'Rolled back by user' },
@@ -73,7 +74,7 @@ describe('how a run ends', () => {
   });
 
   test('a model failure names its reason on the record and has no error frame', () => {
-    const verdict = judge({ kind: 'model_failed', code: 'model_unavailable', message: 'down' }, true);
+    const verdict = judge({ kind: 'model_failed', code: 'model_unavailable' }, { ...delivered, modelFailure: 'down' });
     expect(verdict).toMatchObject({
       status: 'error',
       errorFrame: false,
@@ -82,7 +83,7 @@ describe('how a run ends', () => {
   });
 
   test('the step limit ends as an error with a frame of its own', () => {
-    expect(judge({ kind: 'step_limit', limit: 3 }, true)).toMatchObject({
+    expect(judge({ kind: 'step_limit', limit: 3 }, delivered)).toMatchObject({
       status: 'error',
       errorFrame: true,
       error: { name: 'GraphRecursionError' },
@@ -93,7 +94,10 @@ describe('how a run ends', () => {
     const delivery = { produced: ['/mnt/user-data/outputs/a.md'], presented: [], byTool: {} };
     const receipt = deliveryReceipt(delivery);
     expect(receipt).toMatchObject({ presented: 0, stage: 'not_started', satisfied: false });
-    expect(judge({ kind: 'success' }, false)).toMatchObject({ status: 'error', errorFrame: false });
+    expect(judge({ kind: 'success' }, { ...delivered, delivered: false })).toMatchObject({
+      status: 'error',
+      errorFrame: false,
+    });
   });
 
   test('presenting a folder delivers what is in it, presenting another file does not', () => {
