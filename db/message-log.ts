@@ -96,6 +96,8 @@ export interface MessageLog {
   head(threadId: string): Promise<CheckpointRow | null>;
   /** The newest checkpoint that is not newer than the watermark. */
   checkpointAt(threadId: string, watermark: number): Promise<CheckpointRow | null>;
+  /** Whether any message came, changed or went after the watermark. */
+  messagesChangedAfter(threadId: string, watermark: number): Promise<boolean>;
   /** The oldest checkpoint from the watermark on in which nothing waits. */
   restAfter(threadId: string, watermark: number): Promise<CheckpointRow | null>;
   /** The messages of a state with what is known of the runs that wrote them. */
@@ -118,6 +120,13 @@ export function createMessageLog(database: Database): MessageLog {
     head: async (threadId) => (await readCheckpoints(database.pool, 'true', [threadId], 1))[0] ?? null,
     checkpointAt: async (threadId, watermark) =>
       (await readCheckpoints(database.pool, 'watermark <= $2', [threadId, watermark], 1))[0] ?? null,
+    messagesChangedAfter: async (threadId, watermark) => {
+      const { rowCount } = await database.pool.query(
+        'select 1 from thread_messages where thread_id = $1 and (since > $2 or until > $2) limit 1',
+        [threadId, watermark],
+      );
+      return rowCount !== 0;
+    },
     restAfter: async (threadId, watermark) => {
       const condition = `watermark = (select min(watermark) from checkpoints
         where thread_id = $1 and watermark >= $2 and next = '{}')`;

@@ -45,7 +45,11 @@ export function createBranchesRouter(deps: ApiDependencies): Router {
       });
       if (copied === null) throw new AppError('conflict', UNREACHABLE);
       if (body.title !== null && body.title !== undefined) {
-        await deps.stores.log.commit({ threadId: copied.threadId, channels: { title: body.title } });
+        await deps.stores.log.commit({
+          threadId: copied.threadId,
+          channels: { title: body.title },
+          checkpoint: { step: checkpoint.step + 1, source: 'fork', node: 'branch', next: checkpoint.next },
+        });
       }
       const isLatest = !messages.slice(place + 1).some(({ message }) => message.type === 'human');
       const files = { owner, fromThreadId: threadId, toThreadId: copied.threadId, signal: disconnectSignal(response) };

@@ -23,8 +23,23 @@ export async function requestedCheckpoint(
     text(checkpoint?.['checkpoint_id']) ??
     text(configurableOf(request)['checkpoint_id']);
   if (asked === null) return null;
-  const head = await deps.stores.log.head(threadId);
-  return head?.checkpointId === asked ? null : asked;
+  return (await isPresent(deps, threadId, asked)) ? null : asked;
+}
+
+/**
+ * Whether a checkpoint is where the conversation stands now. One that only lacks a new title counts too: a thread that
+ * was renamed since must not get its old name back with the next message.
+ */
+async function isPresent(
+  { stores: { log } }: Pick<ApiDependencies, 'stores'>,
+  threadId: string,
+  checkpointId: string,
+): Promise<boolean> {
+  const head = await log.head(threadId);
+  if (head === null || head.checkpointId === checkpointId) return head !== null;
+  const asked = await log.checkpoint(threadId, checkpointId);
+  if (asked === null || asked.next.join() !== head.next.join()) return false;
+  return !(await log.messagesChangedAfter(threadId, asked.watermark));
 }
 
 function text(value: JsonValue | undefined): string | null {

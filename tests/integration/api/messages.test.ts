@@ -301,6 +301,7 @@ describe('branching', () => {
     const thread = await get<{ metadata: object; values: object }>(`/api/threads/${branchId}`);
     expect(thread.metadata).toMatchObject({ deerflow_branch: true, branch_parent_thread_id: threadId });
     expect(thread.values).toMatchObject({ title: 'Other way', messages: [{ content: 'q' }, { content: 'a' }] });
+    expect(await get(`/api/threads/${branchId}/state`)).toMatchObject({ values: { title: 'Other way' } });
   });
 
   it('from an earlier answer ends there, without files of later turns', async () => {

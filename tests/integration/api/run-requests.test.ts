@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiHarness } from '../../support/api-harness';
 import { startApiHarness } from '../../support/api-harness';
+import { scriptRun } from '../../support/run-script';
 
 let api: ApiHarness;
 let threadId: string;
@@ -216,26 +217,22 @@ describe('a request that asks for nothing unusual', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('takes the newest checkpoint for no branch, and an earlier one for a branch', async () => {
+  it('takes a checkpoint for a branch only if messages came after it', async () => {
     const own = randomUUID();
     await api.request('POST', '/api/threads', { thread_id: own });
     const first = (await api.stores.log.head(own))?.checkpointId;
     const optionsOf = async (body: object) => {
       const answer = await api.request('POST', `/api/threads/${own}/runs`, { input: { messages: 'hi' }, ...body });
       const { run_id: runId } = answer.body as { run_id: string };
-      await api.stores.runs.end(runId, () => ({
-        status: 'success',
-        error: null,
-        stopReason: null,
-        rollback: false,
-        threadStatus: 'idle',
-        commit: { events: [{ kind: 'run-end', payload: {} }] },
-      }));
+      await (await scriptRun(api.stores, runId)).finish();
       return (await api.stores.runs.load(runId))?.options;
     };
-    expect((await optionsOf({ checkpoint: { checkpoint_id: first } }))?.checkpointId).toBeUndefined();
-    await api.request('POST', `/api/threads/${own}/state`, { values: { title: 'later' } });
-    expect((await optionsOf({ checkpoint: { checkpoint_id: first } }))?.checkpointId).toBe(first);
+    const checkpoint = { checkpoint_id: first, checkpoint_ns: '', checkpoint_map: null };
+    expect((await optionsOf({ checkpoint }))?.checkpointId).toBeUndefined();
+    await api.request('POST', `/api/threads/${own}/state`, { values: { title: 'Renamed' } });
+    expect((await optionsOf({ checkpoint }))?.checkpointId).toBeUndefined();
+    await api.request('POST', `/api/threads/${own}/state`, { values: { messages: 'later' } });
+    expect((await optionsOf({ checkpoint }))?.checkpointId).toBe(first);
   });
 
   it('has its step limit cut to the configured maximum', async () => {
