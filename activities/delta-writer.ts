@@ -1,5 +1,5 @@
 import type { JsonObject, RunEventInput } from '../contracts';
-import { storableText } from '../core/text';
+import { storableJson } from '../core/text';
 import type { ReplyDelta, ToolCallChunk } from '../models';
 
 export interface DeltaWriter {
@@ -25,13 +25,22 @@ export function createDeltaWriter({ append, messageId, step, onFailure }: DeltaW
   let pending: ReplyDelta | null = null;
   let flight: Promise<void> | null = null;
   let failure: { error: unknown } | null = null;
-  // Half of a character that the provider split between two parts.
-  let carried = '';
+  const whole = createHalfKeeper();
 
-  function take(delta: ReplyDelta): ReplyDelta {
-    const content = carried + delta.content;
-    carried = HIGH_SURROGATE_AT_END.exec(content)?.[0] ?? '';
-    return { ...delta, content: content.slice(0, content.length - carried.length) };
+  function take({ content, toolCallChunks, additionalKwargs }: ReplyDelta): ReplyDelta {
+    return {
+      content: whole('content', content),
+      toolCallChunks: toolCallChunks.map((chunk) => ({
+        ...chunk,
+        args: chunk.args === null ? null : whole(`call ${chunk.index}`, chunk.args),
+      })),
+      additionalKwargs: Object.fromEntries(
+        Object.entries(additionalKwargs).map(([key, value]) => [
+          key,
+          typeof value === 'string' ? whole(`field ${key}`, value) : value,
+        ]),
+      ),
+    };
   }
 
   async function flush(): Promise<void> {
@@ -57,6 +66,17 @@ export function createDeltaWriter({ append, messageId, step, onFailure }: DeltaW
       await flight;
       if (failure !== null) throw failure.error;
     },
+  };
+}
+
+/** Holds back half of a character that the provider split between two parts, for each text that a reply consists of. */
+function createHalfKeeper(): (field: string, part: string) => string {
+  const halves = new Map<string, string>();
+  return (field, part) => {
+    const text = (halves.get(field) ?? '') + part;
+    const half = HIGH_SURROGATE_AT_END.exec(text)?.[0] ?? '';
+    halves.set(field, half);
+    return text.slice(0, text.length - half.length);
   };
 }
 
@@ -94,17 +114,17 @@ function mergeKwargs(left: JsonObject, right: JsonObject): JsonObject {
 }
 
 export function deltaPayload(delta: ReplyDelta, messageId: string, step: number): JsonObject {
-  return {
+  return storableJson({
     id: messageId,
     step,
-    content: storableText(delta.content),
+    content: delta.content,
     additional_kwargs: delta.additionalKwargs,
-    tool_call_chunks: delta.toolCallChunks.map((chunk) => ({
-      name: chunk.name,
-      args: chunk.args === null ? null : storableText(chunk.args),
-      id: chunk.id,
-      index: chunk.index,
+    tool_call_chunks: delta.toolCallChunks.map(({ name, args, id, index }) => ({
+      name,
+      args,
+      id,
+      index,
       type: 'tool_call_chunk',
     })),
-  };
+  });
 }
