@@ -2,20 +2,20 @@
  * Records the histories that `replay.test.ts` replays, from real runs of the real processes. Run it with
  * `npm run histories:record` after a change of the workflows that is meant to be seen by new runs only.
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import type { JsonObject, RunRecord } from '../../contracts';
-import { runWorkflowId } from '../../contracts';
+import { RECONCILE_SCHEDULE_ID, runWorkflowId } from '../../contracts';
 import { call, calls, fail, hang, say } from '../support/fake-model';
 import type { Step } from '../support/fake-model';
 import { ask, createApiClient, startProduct } from '../support/product';
 import type { ApiClient, Product } from '../support/product';
 import { startTestServices } from '../support/services';
-import { findInstallation } from '../../workers/stack/project-root';
+import { storeHistory } from './histories';
 
-const FOLDER = join(findInstallation(), 'tests', 'replay', 'histories');
+/** In every text that a person, a model or a tool says: no history may hold it. */
 const MARKER = 'MARKER-IN-CONTENT';
 const SLEEP = 'sleep 2';
 const LONG_RUN_TURNS = 450;
@@ -24,40 +24,50 @@ interface Recording {
   product: Product;
   api: ApiClient;
   client: Client;
+  webhook: string;
 }
 
 interface Scenario {
   steps: Step[];
-  extra?: JsonObject;
+  extra?: (recording: Recording) => JsonObject;
   /** What happens while the run is under way. */
   during?: (recording: Recording, threadId: string, runId: string) => Promise<void>;
 }
 
 const write = (path: string): Step => call('write_file', { path: `/mnt/user-data/workspace/${path}`, content: MARKER });
+const list = { tool: 'ls', args: { path: '/mnt/user-data/workspace' } };
 
 const SCENARIOS: Record<string, Scenario> = {
   success: { steps: [say(MARKER)] },
   'tool-calls': {
     steps: [
       write('a.txt'),
-      calls([
-        { tool: 'ls', args: { path: '/mnt/user-data/workspace' } },
-        { tool: 'bash', args: { command: 'echo 1' } },
-      ]),
+      calls([list, { tool: 'bash', args: { command: `echo ${MARKER}` } }]),
+      call('no_such_tool', { text: MARKER }),
       say(MARKER),
     ],
   },
   'slow-tool': { steps: [call('bash', { command: `echo ${MARKER}` }), say('done')] },
   cancel: { steps: [hang(20_000, say('late'))], during: cancelWith('interrupt') },
   rollback: { steps: [call('bash', { command: SLEEP }), say('late')], during: cancelWith('rollback') },
+  'cancelled-from-outside': {
+    steps: [hang(20_000, say('late'))],
+    during: async ({ product, client }, _threadId, runId) => {
+      await product.model.waitForRequests(1);
+      await client.workflow.getHandle(runWorkflowId(runId)).cancel();
+    },
+  },
   'model-retry': { steps: [fail(503, { times: 1 }), say('after a retry')] },
   'model-failure': { steps: [fail(400)] },
-  breakpoint: { steps: [write('b.txt'), say('never')], extra: { interrupt_before: ['tools'] } },
+  breakpoint: { steps: [write('b.txt'), say('never')], extra: () => ({ interrupt_before: ['tools'] }) },
+  'breakpoint-after-tools': { steps: [write('c.txt'), say('never')], extra: () => ({ interrupt_after: ['tools'] }) },
+  'step-limit': { steps: [calls([list]), say('never')], extra: () => ({ config: { recursion_limit: 2 } }) },
+  webhook: { steps: [say(MARKER)], extra: ({ webhook }) => ({ webhook }) },
   'worker-killed': {
     steps: [call('bash', { command: SLEEP }), say('done')],
-    during: async ({ product }, _threadId, _runId) => {
-      await until(() => product.model.requests.length > 0);
-      await pause(700);
+    during: async ({ product }) => {
+      await product.model.waitForRequests(1);
+      await delay(700);
       await product.workers.at(-1)?.kill();
       await product.startWorker();
     },
@@ -66,31 +76,25 @@ const SCENARIOS: Record<string, Scenario> = {
 
 function cancelWith(action: string): Scenario['during'] {
   return async ({ product, api }, threadId, runId) => {
-    await until(() => product.model.requests.length > 0);
-    await pause(500);
+    await product.model.waitForRequests(1);
+    await delay(500);
     await api.request('POST', `/api/threads/${threadId}/runs/${runId}/cancel?wait=1&action=${action}`);
   };
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await pause(20);
-}
-
 async function record(recording: Recording, name: string, scenario: Scenario): Promise<void> {
   const { product, api } = recording;
-  product.model.script('scripted', scenario.steps);
   product.model.requests.length = 0;
+  product.model.script('scripted', scenario.steps);
   const threadId = await api.newThread();
   const { body: run } = await api.request<RunRecord>(
     'POST',
     `/api/threads/${threadId}/runs`,
-    ask(MARKER, { context: { model_name: 'scripted' }, ...scenario.extra }),
+    ask(MARKER, { context: { model_name: 'scripted' }, ...scenario.extra?.(recording) }),
   );
   await scenario.during?.(recording, threadId, run.run_id);
   await api.ended(threadId, run.run_id, 60_000);
-  await save(recording.client, name, run.run_id);
+  await save(recording.client, name, runWorkflowId(run.run_id));
 }
 
 async function recordLongRun({ api, client }: Recording): Promise<void> {
@@ -100,39 +104,56 @@ async function recordLongRun({ api, client }: Recording): Promise<void> {
     `/api/threads/${threadId}/runs`,
     ask(`PLAN:tools=${LONG_RUN_TURNS} tool=ls tokens=1`, {
       context: { model_name: 'scripted-two' },
-      config: { recursion_limit: 1000 },
+      config: { recursion_limit: 2 * LONG_RUN_TURNS + 1 },
     }),
   );
   await api.ended(threadId, run.run_id, 300_000);
-  const last = client.workflow.getHandle(runWorkflowId(run.run_id));
-  const firstRunId = (await last.fetchHistory()).events?.[0]?.workflowExecutionStartedEventAttributes
-    ?.firstExecutionRunId;
-  await save(client, 'continue-as-new-first', run.run_id, firstRunId ?? undefined);
-  await save(client, 'continue-as-new-last', run.run_id);
+  const workflowId = runWorkflowId(run.run_id);
+  const [started] = (await client.workflow.getHandle(workflowId).fetchHistory()).events ?? [];
+  const first = started?.workflowExecutionStartedEventAttributes?.firstExecutionRunId ?? undefined;
+  await save(client, 'continue-as-new-first', workflowId, first);
+  await save(client, 'continue-as-new-last', workflowId);
 }
 
-async function save(client: Client, name: string, runId: string, execution?: string): Promise<void> {
-  const handle = client.workflow.getHandle(runWorkflowId(runId), execution);
+async function recordReconciler({ client, product }: Recording): Promise<void> {
+  const schedule = client.schedule.getHandle(`${RECONCILE_SCHEDULE_ID}-${product.taskQueue}`);
+  await schedule.trigger();
+  for (;;) {
+    const { info } = await schedule.describe();
+    const last = info.recentActions.at(-1)?.action;
+    if (last !== undefined) return save(client, 'reconcile', last.workflow.workflowId);
+    await delay(100);
+  }
+}
+
+async function save(client: Client, name: string, workflowId: string, execution?: string): Promise<void> {
+  const handle = client.workflow.getHandle(workflowId, execution, { followRuns: false });
   // The workflow closes a moment after the run has ended.
   await handle.result().catch(() => undefined);
-  const history = historyToJSON(await handle.fetchHistory());
-  writeFileSync(join(FOLDER, `${name}.json`), `${JSON.stringify(JSON.parse(history), null, 1)}\n`);
-  console.log(`${name}: ${history.length} bytes`);
+  console.log(`${name}: ${storeHistory(name, await handle.fetchHistory())} bytes`);
 }
 
 async function main(): Promise<void> {
   const services = await startTestServices();
   process.env['TEST_DATABASE_URL'] = services.databaseUrl;
   process.env['TEST_TEMPORAL_ADDRESS'] = services.temporalAddress;
+  const receiver = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
   const connection = await Connection.connect({ address: services.temporalAddress });
-  const product = await startProduct();
-  const recording = { product, api: createApiClient(() => product.url), client: new Client({ connection }) };
+  const product = await startProduct({ config: { runs: { webhook_allow_private_addresses: true } } });
+  const recording: Recording = {
+    product,
+    api: createApiClient(() => product.url),
+    client: new Client({ connection }),
+    webhook: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/ended`,
+  };
   try {
     for (const [name, scenario] of Object.entries(SCENARIOS)) await record(recording, name, scenario);
     await recordLongRun(recording);
+    await recordReconciler(recording);
   } finally {
     await product.close();
     await connection.close();
+    receiver.close();
     await services.stop();
   }
 }

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { findInstallation } from '../../../workers/stack/project-root';
 
 /** One process of the product. */
 export interface Part {
@@ -20,7 +21,7 @@ export interface Part {
 
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 40_000;
-const ROOT = join(__dirname, '..', '..', '..');
+const ROOT = findInstallation();
 
 /** Variables of the test run itself that a part must not see. */
 const FOREIGN = /^(TEST_|JEST_|DATABASE_URL|TEMPORAL_|DEER_FLOW_|GATEWAY_|NODE_ENV$)/;
