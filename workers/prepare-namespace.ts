@@ -41,7 +41,8 @@ async function createReconcileSchedule({ client }: TemporalAccess, taskQueue: st
       action: {
         type: 'startWorkflow',
         workflowType: RECONCILE_WORKFLOW,
-        workflowId: 'reconcile',
+        // With the queue's name: schedules fire at the same moments, and in one namespace an id is taken only once.
+        workflowId: `reconcile/${taskQueue}`,
         taskQueue,
         args: [],
         workflowExecutionTimeout: RECONCILE_TIMEOUT,
