@@ -13,6 +13,7 @@ module.exports = {
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.cache'],
   globalSetup: '<rootDir>/tests/support/global-setup.ts',
   globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
+  reporters: ['default', '<rootDir>/tests/support/summary-reporter.js'],
   testTimeout: 60000,
   maxWorkers: 2,
 };
