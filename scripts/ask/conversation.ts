@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import type { JsonObject } from '../../contracts';
+import { isTerminal } from '../../core/run-status';
 import type { StopSignals } from '../../workers/stack/stop-signals';
 import type { Console } from './console';
 import { followRun } from './follow-run';
@@ -14,7 +15,7 @@ export interface ConversationContext {
   gateway: Gateway;
   console: Console;
   /** Written to as it is, for a question to the person. */
-  ask(text: string): void;
+  ask: (text: string) => void;
   input: Readable;
   stops: StopSignals;
   retryDelaysMs?: readonly number[];
@@ -118,8 +119,6 @@ async function decide(context: FollowContext, runId: string | undefined, leave: 
   }
 }
 
-const TERMINAL = new Set(['success', 'error', 'interrupted', 'timeout']);
-
 /** The record is final when the stream has ended; after a gap the run may still be at work. */
 async function finalRecord(
   gateway: Gateway,
@@ -127,7 +126,7 @@ async function finalRecord(
 ): Promise<RunRecord> {
   for (;;) {
     const record = await gateway.readRun(threadId, runId);
-    if (TERMINAL.has(record.status)) return record;
+    if (isTerminal(record.status)) return record;
     await delay(500, undefined, { signal });
   }
 }

@@ -1,7 +1,8 @@
 /** The requests that `ask` makes of the API. */
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
-import { AppError, type JsonObject, type JsonValue } from '../../contracts';
+import { AppError, type JsonObject, type JsonValue, type RunStatus } from '../../contracts';
+import { asObject, asText } from './json-access';
 
 export interface UploadedFile {
   filename: string;
@@ -10,7 +11,7 @@ export interface UploadedFile {
 }
 
 export interface RunRecord {
-  status: string;
+  status: RunStatus;
   total_tokens?: number | null;
   error?: { message?: string | null } | null;
 }
@@ -56,7 +57,7 @@ export function createGateway(url: string): Gateway {
     },
     async createThread(signal) {
       const thread = await requestJson(`${url}/api/langgraph/threads`, postJson({ metadata: {} }, signal));
-      return String((thread as JsonObject).thread_id);
+      return asText(asObject(thread).thread_id);
     },
     async upload(threadId, paths, signal) {
       const form = new FormData();
@@ -81,7 +82,7 @@ export function createGateway(url: string): Gateway {
       (await requestJson(runUrl(threadId, runId), { signal: within(REQUEST_LIMIT_MS) })) as unknown as RunRecord,
     readValues: async (threadId) => {
       const state = await requestJson(`${threadUrl(threadId)}/state`, { signal: within(REQUEST_LIMIT_MS) });
-      return ((state as JsonObject).values ?? {}) as JsonObject;
+      return asObject(asObject(state).values);
     },
     cancelRun: async (threadId, runId) => {
       const init = { method: 'POST', signal: within(REQUEST_LIMIT_MS) };

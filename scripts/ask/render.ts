@@ -1,6 +1,7 @@
 /** Turns the frames of a run into lines for a person: the answer on one output, what happens besides on the other. */
 import type { JsonObject, JsonValue } from '../../contracts';
 import type { StreamFrame } from './event-stream';
+import { asObject, asObjects, asText } from './json-access';
 
 export interface Outputs {
   /** The answer. */
@@ -46,51 +47,51 @@ export function createRenderer(outputs: Outputs): Renderer {
 
   const showMessages = (data: JsonValue) => {
     const message = asObject(Array.isArray(data) ? data[0] : undefined);
-    const id = String(message.id ?? '');
+    const id = asText(message.id, '');
     if (message.type === 'AIMessageChunk') write(id, textOf(message.content));
     else if (message.type === 'ai' && !shown.has(id)) write(id, textOf(message.content));
   };
 
   const showValues = (values: JsonObject) => {
-    const messages = (Array.isArray(values.messages) ? values.messages : []).map(asObject);
-    const files = (Array.isArray(values.artifacts) ? values.artifacts : []).map(String);
+    const messages = asObjects(values.messages);
+    const files = (Array.isArray(values.artifacts) ? values.artifacts : []).map((file) => asText(file));
     if (before === undefined) {
       // The first state is what there was before the answer.
-      before = new Set([...messages.map((message) => String(message.id)), ...files]);
+      before = new Set([...messages.map((message) => asText(message.id)), ...files]);
       return;
     }
     const known = before;
-    for (const message of messages) if (!known.has(String(message.id))) showWhole(message);
+    for (const message of messages) if (!known.has(asText(message.id))) showWhole(message);
     artifacts = files.filter((file) => !known.has(file));
   };
 
   const showWhole = (message: JsonObject) => {
     if (asObject(message.additional_kwargs).hide_from_ui === true) return;
     if (message.type === 'ai') {
-      const id = String(message.id);
+      const id = asText(message.id);
       if (!shown.has(id)) write(id, textOf(message.content));
-      for (const call of listOf(message.tool_calls)) showCall(call);
+      for (const call of asObjects(message.tool_calls)) showCall(call);
     }
     if (message.type === 'tool' && message.status === 'error') showFailure(message);
   };
 
   const showCall = (call: JsonObject) => {
-    const id = `call ${String(call.id)}`;
+    const id = `call ${asText(call.id)}`;
     if (seenCalls.has(id)) return;
     seenCalls.add(id);
-    note(`> ${String(call.name)} ${shorten(JSON.stringify(call.args ?? {}))}`);
+    note(`> ${asText(call.name)} ${shorten(JSON.stringify(call.args ?? {}))}`);
   };
 
   const showFailure = (message: JsonObject) => {
-    const id = `failure ${String(message.tool_call_id)}`;
+    const id = `failure ${asText(message.tool_call_id)}`;
     if (seenCalls.has(id)) return;
     seenCalls.add(id);
-    note(`  ${String(message.name ?? 'the tool')} failed: ${shorten(textOf(message.content))}`);
+    note(`  ${asText(message.name, 'the tool')} failed: ${shorten(textOf(message.content))}`);
   };
 
   const showCustom = (data: JsonObject) => {
-    if (data.type === 'task_started') note(`> subtask: ${shorten(String(data.description ?? ''))}`);
-    if (data.type === 'llm_retry') note(`  ${shorten(String(data.message ?? 'The model is asked again.'))}`);
+    if (data.type === 'task_started') note(`> subtask: ${shorten(asText(data.description, ''))}`);
+    if (data.type === 'llm_retry') note(`  ${shorten(asText(data.message, 'The model is asked again.'))}`);
   };
 
   return {
@@ -98,7 +99,7 @@ export function createRenderer(outputs: Outputs): Renderer {
       if (frame.event === 'messages') showMessages(frame.data);
       else if (frame.event === 'values') showValues(asObject(frame.data));
       else if (frame.event === 'custom') showCustom(asObject(frame.data));
-      else if (frame.event === 'error') note(`Error: ${String(asObject(frame.data).message ?? 'unknown')}`);
+      else if (frame.event === 'error') note(`Error: ${asText(asObject(frame.data).message, 'unknown')}`);
     },
     showValues,
     artifacts: () => artifacts,
@@ -109,18 +110,10 @@ export function createRenderer(outputs: Outputs): Renderer {
 /** Content is text or a list of parts, of which the text ones count. */
 function textOf(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
-  return listOf(content)
+  return asObjects(content)
     .filter((part) => part.type === 'text')
-    .map((part) => String(part.text ?? ''))
+    .map((part) => asText(part.text, ''))
     .join('');
-}
-
-function listOf(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.map(asObject) : [];
-}
-
-function asObject(value: JsonValue | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }
 
 function shorten(text: string): string {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { processesOf, startStackProcess, waitFor } from '../support/stack/stack-process';
+import { freshEnvironment, processesOf, startStackProcess, waitFor } from '../support/stack/stack-process';
 import {
   chunk,
   frame,
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 function ask(args: string[]) {
   const script = join(__dirname, '..', 'support', 'stack', 'ask-with-stand-ins.cjs');
-  const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, ...env } = process.env;
+  const env = freshEnvironment();
   const child = spawn(process.execPath, [script, ...args], { cwd: folder, env, stdio: 'pipe' });
   const seen = { answer: '', notes: '' };
   child.stdout.on('data', (data: Buffer) => (seen.answer += data.toString()));

@@ -59,17 +59,17 @@ async function get(url: string): Promise<JsonObject> {
 }
 
 async function startRun(url: string): Promise<{ threadId: string; runId: string }> {
-  const threadId = String((await post(`${url}/api/threads`, {})).thread_id);
+  const threadId = (await post(`${url}/api/threads`, {})).thread_id as string;
   const input = { messages: [{ role: 'user', content: 'Write it down.' }] };
   const run = await post(`${url}/api/threads/${threadId}/runs`, { assistant_id: 'lead_agent', input });
-  return { threadId, runId: String(run.run_id) };
+  return { threadId, runId: run.run_id as string };
 }
 
 async function expectAnswer(url: string, ids: { threadId: string; runId: string }, answer: string): Promise<void> {
   const runUrl = `${url}/api/threads/${ids.threadId}/runs/${ids.runId}`;
   const record = await waitFor('the end of the run', async () => {
     const current = await get(runUrl);
-    return !['pending', 'running'].includes(String(current.status)) && current;
+    return !['pending', 'running'].includes(current.status as string) && current;
   });
   expect(record.status).toBe('success');
   const { values } = (await get(`${url}/api/threads/${ids.threadId}/state`)) as { values: { messages: JsonObject[] } };

@@ -9,6 +9,7 @@ import { Client } from 'pg';
 import { testServices } from '../support/services';
 import {
   findProcess,
+  freshEnvironment,
   processesOf,
   startStackProcess,
   waitFor,
@@ -250,7 +251,7 @@ const asRoot = process.getuid?.() === 0 ? test : test.skip;
 asRoot('an ordinary user needs no privilege', async () => {
   chmodSync(folder, 0o777);
   const script = join(__dirname, '..', 'support', 'stack', 'start-with-stand-ins.cjs');
-  const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, ...env } = process.env;
+  const env = freshEnvironment();
   const child = spawn(process.execPath, [script, '--home', home], { uid: NOBODY, gid: NOBODY, env, cwd: folder });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));

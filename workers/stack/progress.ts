@@ -10,5 +10,3 @@ export function createProgress(output: { write(text: string): unknown }): Progre
     warn: (text) => void output.write(`! ${text}\n`),
   };
 }
-
-export const silentProgress: Progress = { step: () => undefined, warn: () => undefined };

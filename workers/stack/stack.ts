@@ -45,7 +45,7 @@ export async function startStack(start: StartStackOptions): Promise<RunningStack
   try {
     const addresses = await stack.bringUp();
     lock.publish(addresses);
-    return { addresses, stop: stack.stop };
+    return { addresses, stop: (mode) => stack.stop(mode) };
   } catch (error) {
     await stack.stop('now');
     throw error;

@@ -24,8 +24,7 @@ export function startStackProcess(
   env: NodeJS.ProcessEnv = {},
   script = STAND_INS,
 ): StackProcess {
-  const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, GATEWAY_PORT: _port, ...inherited } = process.env;
-  const child = spawn(process.execPath, [script, ...args], { env: { ...inherited, ...env }, stdio: 'pipe' });
+  const child = spawn(process.execPath, [script, ...args], { env: { ...freshEnvironment(), ...env }, stdio: 'pipe' });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
@@ -43,6 +42,12 @@ export function startStackProcess(
       return line.replace('Ready: API ', '');
     },
   };
+}
+
+/** This process's environment without what would name servers or a port. */
+export function freshEnvironment(): NodeJS.ProcessEnv {
+  const named = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'GATEWAY_PORT'];
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !named.includes(name)));
 }
 
 /** Polls until there is a value. */

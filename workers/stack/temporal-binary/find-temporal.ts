@@ -72,17 +72,17 @@ async function fetchTemporal(options: FindTemporalOptions): Promise<string> {
 }
 
 async function fetchFrom(source: TemporalSource, options: FindTemporalOptions): Promise<string> {
-  let refusal: unknown;
+  let refusal = new AppError('configuration', 'no cache directory is configured');
   for (const directory of options.cacheDirectories) {
     const fetch = (scratch: string) => source.fetch({ scratch, env: options.env, signal: options.signal });
     try {
       return await fetchIntoCache(directory, fetch, { sha256: source.sha256, signal: options.signal });
     } catch (error) {
       if (!isUnwritable(error)) throw error;
-      refusal = error;
+      refusal = new AppError('configuration', `the cache ${directory} cannot be written`, { cause: error });
     }
   }
-  throw refusal ?? new AppError('configuration', 'no cache directory is configured');
+  throw refusal;
 }
 
 function isUnwritable(error: unknown): boolean {

@@ -3,7 +3,6 @@ import { createWriteStream, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import { AppError } from '../../../contracts';
 import { findOnPath, runToEnd } from '../executables';
 import { archiveUrl, GO_MODULE, WHEEL } from './pinned';
@@ -76,7 +75,7 @@ async function download(url: string, target: string, signal?: AbortSignal): Prom
     const response = await fetch(url, { signal: AbortSignal.any(signals) });
     if (!response.ok || !response.body) throw new AppError('unavailable', `the host answered ${response.status}`);
     clearTimeout(timer);
-    await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(target));
+    await pipeline(Readable.fromWeb(response.body), createWriteStream(target));
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
     throw new AppError('unavailable', 'the host is out of reach', { cause });
