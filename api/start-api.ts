@@ -12,6 +12,7 @@ import type { RunGateway, TemporalAccess } from '../temporal';
 import { createRunGateway, openTemporal, withCallTimeout } from '../temporal';
 import { createApp } from './app';
 import { createCurrentConfig } from './current-config';
+import { removeStaleUploads } from './files/stale-uploads';
 import type { ApiDependencies } from './dependencies';
 import { localUser } from './middleware/identity';
 import { createRunFeeds } from './sse/run-feeds';
@@ -74,6 +75,7 @@ export async function startApi({ environment, loaded, reload, log }: ApiOptions)
     log,
   };
 
+  void cleanUploads(environment.home, shutdown.signal, log);
   const server = createServer(createApp(deps, { identify: localUser }));
   const port = await listen(server, gateway);
   log.info({ host: gateway.host, port }, 'API listens');
@@ -89,6 +91,16 @@ export async function startApi({ environment, loaded, reload, log }: ApiOptions)
       await database.close();
     },
   };
+}
+
+/** Parts of uploads whose process died; a home with many threads must not delay the start. */
+async function cleanUploads(home: string, signal: AbortSignal, log: Logger): Promise<void> {
+  try {
+    const removed = await removeStaleUploads(home, { signal });
+    if (removed > 0) log.info({ removed }, 'unfinished uploads were removed');
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error }, 'unfinished uploads could not be removed');
+  }
 }
 
 /** Whoever reaches the port is the administrator, so only this machine may reach it. */
@@ -120,7 +132,7 @@ async function migrateWhenReachable(database: Database, log: Logger): Promise<vo
 function boundedGateway(access: TemporalAccess, gateway: RunGateway): RunGateway {
   return {
     start: (run) => withCallTimeout(access, () => gateway.start(run)),
-    cancel: (runId, action) => withCallTimeout(access, () => gateway.cancel(runId, action)),
+    cancel: (run, action) => withCallTimeout(access, () => gateway.cancel(run, action)),
     state: (runId) => withCallTimeout(access, () => gateway.state(runId)),
   };
 }

@@ -3,7 +3,7 @@
  * starts nothing and connects to nothing.
  */
 export { deploymentKey } from './deployment-key';
-export { LOG_LEVELS, parseEnvironment, processEnvironment } from './environment';
+export { parseEnvironment, processEnvironment } from './environment';
 export type { Environment, LogLevel } from './environment';
 export { withEnvironmentFile } from './environment-file';
 export type { EnvironmentVariables } from './environment-variables';

@@ -17,7 +17,7 @@ export type {
   ToolMessage,
   UsageMetadata,
 } from './messages';
-export { CANCEL_ACTIONS, MULTITASK_STRATEGIES, RUN_STATUSES, STREAM_MODES } from './runs';
+export { RUN_STATUSES, STREAM_MODES } from './runs';
 export type {
   CancelAction,
   DisconnectMode,

@@ -22,11 +22,6 @@ export function selectEvents(modes: readonly StreamMode[], events: readonly RunE
   return events.filter((event) => wantsKind(modes, event.kind));
 }
 
-/** The modes that a list of modes, as a reader sent it, shows. */
-export function kindsFor(modes: readonly StreamMode[]): (kind: RunEventKind) => boolean {
-  return (kind) => wantsKind(modes, kind);
-}
-
 interface StepEvents {
   node: string;
   step: number;

@@ -5,11 +5,9 @@
 export { createDatabase } from './database';
 export type { Database, DatabaseOptions } from './database';
 export { isDatabaseUnavailable } from './errors';
-export { createJournalStore } from './journal';
 export type { JournalMessageRow, JournalRow, JournalStore, MessageQuery } from './journal';
 export { createListener } from './listener';
 export type { Listener } from './listener';
-export { createMessageLog, isUuid } from './message-log';
 export type {
   CheckpointInput,
   CheckpointRow,
@@ -22,23 +20,16 @@ export type {
   ThreadState,
 } from './message-log';
 export { migrate } from './migrate';
-export { IDEMPOTENCY_HOURS, MAX_QUEUED_RUNS } from './run-admission';
 export type { AdmissionRequest, AdmissionResult } from './run-admission';
 export type { EndedRun, RunEnding } from './run-ending';
-export { createRunEventStore } from './run-events';
 export type { RunEventStore } from './run-events';
 export { toRunRecord } from './run-row';
 export type { RunRow } from './run-row';
-export { createRunSecretStore } from './run-secrets';
 export type { RunSecretStore } from './run-secrets';
-export { createRunStore } from './runs';
 export type { RunStore, TokenTotals } from './runs';
 export { createStores } from './stores';
 export type { Stores } from './stores';
 export type { ThreadCopy } from './thread-copy';
-export { createThreadStore } from './threads';
 export type { ThreadRow, ThreadSearch, ThreadStore } from './threads';
-export { createToolLedger } from './tool-ledger';
 export type { CallKey, LedgerEntry, PlannedCall, ToolLedger, WritePlanRow } from './tool-ledger';
-export { createTurnStore } from './turns';
 export type { MessageChange, StepFacts, TurnStore } from './turns';

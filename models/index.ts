@@ -17,7 +17,7 @@ export type { DemoModel, DemoModelOptions } from './demo';
 export { createChatModelFactory } from './factory';
 export type { ChatModelFactory, ChatModelFactoryOptions, ModelDescription } from './factory';
 export { failureDetail } from './failure';
-export { abortableSleep, callWithRetries, maxAttempts, nextDelay } from './retry';
+export { callWithRetries, maxAttempts, nextDelay } from './retry';
 export type { CallWithRetriesOptions, RetryNotice, RetrySettings } from './retry';
 export { detectSafetyTermination } from './safety';
 export type { SafetyTermination } from './safety';

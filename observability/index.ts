@@ -1,4 +1,4 @@
 /** Logging without secrets. Imports no other folder, so that every folder can import it. */
 export { createLogger, createSilentLogger, runLogger } from './logger';
 export type { CreateLoggerOptions, Logger } from './logger';
-export { redact, redactText } from './redact';
+export { redactText } from './redact';

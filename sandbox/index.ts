@@ -8,7 +8,7 @@ export { createLocalSandboxProvider, type LocalSandboxProviderOptions } from './
 export type { SandboxLog } from './log';
 export { createSafeHttp, type SafeHttp, type SafeHttpResponse } from './network/safe-fetch';
 export { RESERVED_NAMES, createThreadPaths, normaliseOwner, type ThreadDirectories, type ThreadPaths } from './paths';
-export { LIST_DIRECTORY_LIMIT, READ_LIMIT_BYTES } from './sandbox';
+export { LIST_DIRECTORY_LIMIT } from './sandbox';
 export type {
   CommandOptions,
   GlobOptions,
