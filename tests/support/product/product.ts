@@ -2,10 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
 import { Pool } from 'pg';
 import { stringify } from 'yaml';
+import { RECONCILE_SCHEDULE_ID } from '../../../contracts';
 import type { FakeModel } from '../fake-model';
 import { startFakeModel } from '../fake-model';
+import type { TestServices } from '../services';
 import { testServices } from '../services';
 import { startPart } from './part';
 import type { Part } from './part';
@@ -16,6 +19,10 @@ export interface ProductOptions {
   workers?: number;
   apis?: number;
   env?: Record<string, string>;
+  /** Servers of this test's own, for tests that kill them. */
+  services?: TestServices;
+  /** Names of models beside the two usual ones, for scripts that must not share a queue of replies. */
+  models?: readonly string[];
 }
 
 /** The product as it runs in production: its real processes, on the servers of the test run, with a scripted model. */
@@ -26,10 +33,16 @@ export interface Product {
   /** Address of the first API process, without a trailing slash. */
   readonly url: string;
   home: string;
+  databaseUrl: string;
+  schema: string;
   pool: Pool;
   taskQueue: string;
+  /** An operator's view of the workflows. */
+  temporal: Client;
   startWorker(): Promise<Part>;
   startApi(): Promise<Part>;
+  /** Runs the reconciler now instead of within its period. */
+  reconcile(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,11 +50,11 @@ const MODELS = ['scripted', 'scripted-two'];
 
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
   const id = randomBytes(6).toString('hex');
-  const { databaseUrl, temporalAddress } = testServices();
+  const { databaseUrl, temporalAddress } = options.services ?? testServices();
   const model = await startFakeModel();
   const home = await mkdtemp(join(tmpdir(), 'deer-flow-product-'));
   const configPath = join(home, 'config.yaml');
-  await writeFile(configPath, stringify({ ...fastConfig(model.baseUrl), ...options.config }));
+  await writeFile(configPath, stringify({ ...fastConfig(model.baseUrl, options.models), ...options.config }));
   const schema = `test_${id}`;
   const taskQueue = `test-${id}`;
   const env = {
@@ -75,21 +88,33 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     throw failed.reason;
   }
   const pool = new Pool({ connectionString: databaseUrl, options: `-c search_path=${schema}`, max: 4 });
+  // A server that a test kills breaks idle connections.
+  pool.on('error', () => undefined);
+  const connection = Connection.lazy({ address: temporalAddress });
+  const temporal = new Client({ connection });
+  const schedule = temporal.schedule.getHandle(`${RECONCILE_SCHEDULE_ID}-${taskQueue}`);
   return {
     model,
     workers,
     apis,
     home,
+    databaseUrl,
+    schema,
     pool,
     taskQueue,
+    temporal,
     startWorker,
     startApi,
+    reconcile: () => schedule.trigger(),
     get url() {
       return apis.find((api) => api.running)?.url ?? '';
     },
     async close() {
       await Promise.all([...workers, ...apis].map((part) => part.stop()));
       await model.close();
+      // Nobody is left to do what it asks for.
+      await schedule.delete().catch(() => undefined);
+      await connection.close();
       await pool.query(`drop schema "${schema}" cascade`);
       await pool.end();
       await rm(home, { recursive: true, force: true });
@@ -98,9 +123,9 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
 }
 
 /** Short waits, so that a test of a failure takes no longer than it must. */
-function fastConfig(baseUrl: string): Record<string, unknown> {
+function fastConfig(baseUrl: string, models: readonly string[] = []): Record<string, unknown> {
   return {
-    models: MODELS.map((name) => ({
+    models: [...MODELS, ...models].map((name) => ({
       name,
       display_name: name,
       use: 'langchain_openai:ChatOpenAI',
