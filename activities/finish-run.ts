@@ -34,10 +34,7 @@ export async function finishRun(deps: ActivityDependencies, input: FinishRunInpu
     return decideEnding(locked, input.outcome, known);
   });
   if (ended === null) return { status: 'deleted', hasWebhook: false };
-  if (ended.next !== null) {
-    await deps.gateway.start(ended.next);
-    await deps.stores.runs.markWorkflowStarted(ended.next.runId);
-  }
+  if (ended.next !== null) await deps.gateway.start(ended.next);
   return { status: ended.row.status, hasWebhook: ended.row.options.webhook !== undefined };
 }
 

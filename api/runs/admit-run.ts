@@ -96,13 +96,15 @@ async function launch(deps: ApiDependencies, row: RunRow, created: boolean, canc
   if (created && row.admission === 'active') {
     const start = async (): Promise<void> => {
       await gateway.start(row);
-      await stores.runs.markWorkflowStarted(row.runId);
+      // The beginning of a run marks it too; one that waits for its time must not be started again and again.
+      if (Date.parse(row.availableAt) > Date.now()) await stores.runs.markWorkflowStarted(row.runId);
     };
     calls.push(eventually(start, { log, what: `starting run ${row.runId}` }));
   }
-  for (const { runId, cancelAction } of cancelled) {
+  for (const run of cancelled) {
+    const { runId, cancelAction } = run;
     if (cancelAction === null) continue;
-    calls.push(eventually(() => gateway.cancel(runId, cancelAction), { log, what: `cancelling run ${runId}` }));
+    calls.push(eventually(() => gateway.cancel(run, cancelAction), { log, what: `cancelling run ${runId}` }));
   }
   await Promise.all(calls);
 }
