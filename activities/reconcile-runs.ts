@@ -33,7 +33,7 @@ async function lookAfter(deps: ActivityDependencies, row: RunRow): Promise<'clos
   const state = await deps.gateway.state(row.runId);
   if (state === 'running') {
     if (row.cancelAction === null) return null;
-    await deps.gateway.cancel(row.runId, row.cancelAction);
+    await deps.gateway.cancel(row, row.cancelAction);
     return 'signalled';
   }
   deps.log.warn({ runId: row.runId, threadId: row.threadId, state }, 'a run outlived its workflow and is closed');

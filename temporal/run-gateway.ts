@@ -29,8 +29,11 @@ export type WorkflowState = 'running' | 'closed' | 'unknown';
 export interface RunGateway {
   /** Idempotent: the workflow id is derived from the run id. */
   start(run: RunToStart): Promise<void>;
-  /** Resolves once the server has recorded the signal; a workflow that is gone is no error. */
-  cancel(runId: string, action: CancelAction): Promise<void>;
+  /**
+   * Resolves once the server has recorded the signal; a workflow that has ended is no error. One that waits for its time
+   * begins at once, so that it can end, and one whose start was lost begins with the signal.
+   */
+  cancel(run: RunToStart, action: CancelAction): Promise<void>;
   state(runId: string): Promise<WorkflowState>;
 }
 
@@ -40,35 +43,45 @@ const thread = defineSearchAttributeKey(SEARCH_ATTRIBUTES.thread, 'KEYWORD');
 const status = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, 'KEYWORD');
 
 export function createRunGateway(client: Client, taskQueue: string): RunGateway {
+  const optionsOf = (run: RunToStart) => {
+    const input: AgentRunInput = { runId: run.runId };
+    return {
+      workflowId: runWorkflowId(run.runId),
+      taskQueue,
+      args: [input],
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
+      staticSummary: `agent run on thread ${run.threadId}`,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: kind, value: 'run' },
+        { key: owner, value: run.owner },
+        { key: thread, value: run.threadId },
+        { key: status, value: 'running' },
+      ]),
+    };
+  };
   return {
     async start(run) {
       const delay = Date.parse(run.availableAt) - Date.now();
-      const input: AgentRunInput = { runId: run.runId };
       try {
         await client.workflow.start(AGENT_RUN_WORKFLOW, {
-          workflowId: runWorkflowId(run.runId),
-          taskQueue,
-          args: [input],
-          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          ...optionsOf(run),
           ...(delay > 0 ? { startDelay: delay } : {}),
-          staticSummary: `agent run on thread ${run.threadId}`,
-          typedSearchAttributes: new TypedSearchAttributes([
-            { key: kind, value: 'run' },
-            { key: owner, value: run.owner },
-            { key: thread, value: run.threadId },
-            { key: status, value: 'running' },
-          ]),
         });
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       }
     },
-    async cancel(runId, action) {
+    async cancel(run, action) {
       try {
-        await client.workflow.getHandle(runWorkflowId(runId)).signal(CANCEL_RUN_SIGNAL, action);
+        // A plain signal would leave a delayed workflow asleep.
+        await client.workflow.signalWithStart(AGENT_RUN_WORKFLOW, {
+          ...optionsOf(run),
+          signal: CANCEL_RUN_SIGNAL,
+          signalArgs: [action],
+        });
       } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       }
     },
     async state(runId) {

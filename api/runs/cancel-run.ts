@@ -23,7 +23,7 @@ export async function cancelRun(
   }
   const first = row.cancelAction ?? action;
   if (signal) {
-    await eventually(() => deps.gateway.cancel(runId, first), { log: deps.log, what: `cancelling run ${runId}` });
+    await eventually(() => deps.gateway.cancel(row, first), { log: deps.log, what: `cancelling run ${runId}` });
   }
   return row;
 }

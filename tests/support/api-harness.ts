@@ -143,7 +143,7 @@ function createNotedGateway(): NotedGateway {
       if (gateway.failWith !== null) throw gateway.failWith;
       gateway.started.push(run.runId);
     },
-    async cancel(runId, action) {
+    async cancel({ runId }, action) {
       if (gateway.failWith !== null) throw gateway.failWith;
       gateway.cancelled.push({ runId, action });
     },
