@@ -17,7 +17,7 @@ export interface Scenario {
   /** Starts a run and waits until it has ended; what must hold for every run is checked. */
   run(threadId: string, text: string, extra?: JsonObject): Promise<RunRecord>;
   /** Starts a run and reads its stream to the end. */
-  stream(threadId: string, text: string, extra?: JsonObject): Promise<{ frames: Frame[]; headers: Headers }>;
+  stream(threadId: string, text: string, extra?: JsonObject): ReturnType<ApiClient['stream']>;
   get<T = JsonValue>(path: string): Promise<T>;
 }
 
