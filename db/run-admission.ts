@@ -141,6 +141,8 @@ async function applyStrategy(
 ): Promise<{ admission: Admission; cancelled: RunRow[] }> {
   if (open.length === 0) return { admission: 'active', cancelled: [] };
   if (request.strategy === 'reject') {
+    // Whoever stopped everything and then goes on is not in the way of anyone: the run follows once the rest has ended.
+    if (open.every(({ cancelAction }) => cancelAction !== null)) return { admission: 'queued', cancelled: [] };
     throw new AppError('thread_busy', `Thread ${request.threadId} already has an active run`);
   }
   if (request.strategy === 'enqueue') {
