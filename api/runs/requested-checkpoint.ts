@@ -22,8 +22,17 @@ export async function requestedCheckpoint(
     text(request.checkpoint_id) ??
     text(checkpoint?.['checkpoint_id']) ??
     text(configurableOf(request)['checkpoint_id']);
-  if (asked === null) return null;
+  if (asked === null || isWhereTheReaderStands(threadId, request)) return null;
   return (await isPresent(deps, threadId, asked)) ? null : asked;
+}
+
+/**
+ * DeerFlow's web UI names its thread in the context, and sends the newest checkpoint that it has read, time and all, with
+ * every message. It reads none after a stop or when another page goes on with the conversation: taken for a branch, the
+ * turns that it has not read of would be lost. Where it wants a branch it sends a prepared reference, which has no time.
+ */
+function isWhereTheReaderStands(threadId: string, { context, checkpoint }: RunCreateRequest): boolean {
+  return context['thread_id'] === threadId && typeof checkpoint?.['ts'] === 'string';
 }
 
 /**
