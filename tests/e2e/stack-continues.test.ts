@@ -6,6 +6,8 @@ import type { JsonObject } from '../../contracts';
 import { call, say, startFakeModel, type FakeModel } from '../support/fake-model';
 import { processesOf, REAL_START, startStackProcess, waitFor, type StackProcess } from '../support/stack/stack-process';
 
+jest.setTimeout(150_000);
+
 let folder: string;
 let model: FakeModel;
 let stacks: StackProcess[];
@@ -67,10 +69,16 @@ async function startRun(url: string): Promise<{ threadId: string; runId: string 
 
 async function expectAnswer(url: string, ids: { threadId: string; runId: string }, answer: string): Promise<void> {
   const runUrl = `${url}/api/threads/${ids.threadId}/runs/${ids.runId}`;
-  const record = await waitFor('the end of the run', async () => {
-    const current = await get(runUrl);
-    return !['pending', 'running'].includes(current.status as string) && current;
-  });
+  // Temporal must first notice that the worker is gone: a heartbeat time-out, and a busy machine.
+  const limits = { limitMs: 90_000 };
+  const record = await waitFor(
+    'the end of the run',
+    async () => {
+      const current = await get(runUrl);
+      return !['pending', 'running'].includes(current.status as string) && current;
+    },
+    limits,
+  );
   expect(record.status).toBe('success');
   const { values } = (await get(`${url}/api/threads/${ids.threadId}/state`)) as { values: { messages: JsonObject[] } };
   expect(values.messages.at(-1)?.content).toBe(answer);

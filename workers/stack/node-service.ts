@@ -8,7 +8,8 @@ import type { Service } from './supervisor';
 export interface NodeServiceOptions {
   name: string;
   entryPoint: string;
-  env: NodeJS.ProcessEnv;
+  /** Asked for at every start. */
+  env: () => NodeJS.ProcessEnv;
   logFile: string;
   records?: ProcessRecords;
   startLimitMs?: number;
@@ -25,7 +26,7 @@ async function startNode(options: NodeServiceOptions, signal: AbortSignal): Prom
   const running = await launchNode({
     name: options.name,
     args: [options.entryPoint],
-    env: options.env,
+    env: options.env(),
     logFile: options.logFile,
     records: options.records,
     stopSignal: 'SIGTERM',

@@ -7,6 +7,7 @@ import type { StackOptions } from './options';
 import { startPostgres, type PostgresServer } from './postgres/postgres-server';
 import type { ProcessRecords } from './process-records';
 import type { Progress } from './progress';
+import type { StackPorts } from './stack-ports';
 import type { Service } from './supervisor';
 import { findTemporal } from './temporal-binary/find-temporal';
 import { startTemporal } from './temporal-server';
@@ -19,7 +20,7 @@ export interface ServerContext {
 }
 
 /** The embedded PostgreSQL. `onUrl` hears the address, which is the same after every restart. */
-export function postgresService(context: ServerContext, port: number, onUrl: (url: string) => void): Service {
+export function postgresService(context: ServerContext, ports: StackPorts, onUrl: (url: string) => void): Service {
   const paths = homePaths(context.options.home);
   return {
     name: 'PostgreSQL',
@@ -27,7 +28,7 @@ export function postgresService(context: ServerContext, port: number, onUrl: (ur
       const server: PostgresServer = await startPostgres({
         directory: paths.postgres,
         logFile: paths.log('postgres'),
-        port,
+        port: ports.postgres,
         records: context.records,
         signal,
       });
@@ -37,10 +38,7 @@ export function postgresService(context: ServerContext, port: number, onUrl: (ur
   };
 }
 
-export async function temporalService(
-  context: ServerContext,
-  ports: { port: number; uiPort: number },
-): Promise<Service> {
+export async function temporalService(context: ServerContext, ports: StackPorts): Promise<Service> {
   const { options, records, progress, signal } = context;
   const paths = homePaths(options.home);
   const executable = await findTemporal({
@@ -54,7 +52,8 @@ export async function temporalService(
     name: 'Temporal',
     start: (startSignal) =>
       startTemporal({
-        ...ports,
+        port: ports.temporal,
+        uiPort: ports.temporalUi,
         executable,
         databaseFile: paths.temporalDatabase,
         logFile: paths.log('temporal'),

@@ -6,11 +6,11 @@ import type { StopMode } from './launch';
 import { rotateLog } from './log-file';
 import { createNodeService } from './node-service';
 import type { StackOptions } from './options';
-import { choosePorts } from './ports';
 import { createProcessRecords, type ProcessRecords } from './process-records';
 import type { Progress } from './progress';
 import { builtFile } from './project-root';
 import { checkDatabase, postgresService, checkTemporal, temporalService, type ServerContext } from './servers';
+import { chooseStackPorts, withReplaceablePorts, type StackPorts } from './stack-ports';
 import { supervise, type Service, type SupervisedService, type SupervisorOptions } from './supervisor';
 
 export interface RunningStack {
@@ -33,8 +33,6 @@ export interface StartStackOptions {
   restarts?: Omit<SupervisorOptions, 'progress'>;
 }
 
-const PREFERRED_API_PORT = 8001;
-const PREFERRED_UI_PORT = 8233;
 const LOG_CHECK_MS = 60_000;
 const LEFTOVER_GRACE_MS = 15_000;
 
@@ -78,15 +76,18 @@ function createStack({ options, progress, signal, entryPoints, restarts }: Start
   return {
     async bringUp(): Promise<StackAddresses> {
       await endLeftovers(records, progress);
-      const ports = await choosePortsOf(options, progress);
+      const ports = await chooseStackPorts(options, progress);
       const env = await startServers({ options, records, progress, signal: starting, giveUp }, ports, (service) =>
         keep(service, servers),
       );
       progress.step('Starting the worker and the API...');
       const files = entryPoints ?? { worker: builtFile('workers/worker.js'), api: builtFile('api/server.js') };
+      const partEnv = () => ({ ...env, GATEWAY_PORT: String(ports.api) });
       const part = (name: string, entryPoint: string, logName: string) =>
-        keep(createNodeService({ name, entryPoint, env, records, logFile: paths.log(logName) }), parts);
-      await allOrFirstFailure([part('Worker', files.worker, 'worker'), part('API', files.api, 'api')], giveUp);
+        createNodeService({ name, entryPoint, env: partEnv, records, logFile: paths.log(logName) });
+      const worker = part('Worker', files.worker, 'worker');
+      const api = withReplaceablePorts(part('API', files.api, 'api'), ports, ['api']);
+      await allOrFirstFailure([keep(worker, parts), keep(api, parts)], giveUp);
       return addressesOf(options, ports, env);
     },
     async stop(mode: StopMode): Promise<void> {
@@ -101,37 +102,10 @@ function createStack({ options, progress, signal, entryPoints, restarts }: Start
 
 const LOG_NAMES = ['postgres', 'temporal', 'worker', 'api'] as const;
 
-interface Ports {
-  api: number;
-  postgres: number;
-  temporal: number;
-  temporalUi: number;
-}
-
-async function choosePortsOf(options: StackOptions, progress: Progress): Promise<Ports> {
-  const { host } = options.environment.gateway;
-  const [api = 0, temporalUi = 0, postgres = 0, temporal = 0] = await choosePorts([
-    {
-      ...{ named: options.apiPort, preferred: PREFERRED_API_PORT, host },
-      ...{ purpose: 'the API', remedy: 'choose another with --port or GATEWAY_PORT' },
-    },
-    {
-      ...{ named: options.temporalUiPort, preferred: PREFERRED_UI_PORT },
-      ...{ purpose: 'the Temporal UI', remedy: 'choose another with --temporal-ui-port' },
-    },
-    { purpose: 'PostgreSQL', remedy: 'try again' },
-    { purpose: 'Temporal', remedy: 'try again' },
-  ]);
-  if (options.apiPort === undefined && api !== PREFERRED_API_PORT) {
-    progress.step(`Port ${PREFERRED_API_PORT} is taken: the API gets port ${api}.`);
-  }
-  return { api, postgres, temporal, temporalUi };
-}
-
 /** Returns the environment of the worker and the API. */
 async function startServers(
   context: ServerContext & { giveUp: AbortController },
-  ports: Ports,
+  ports: StackPorts,
   keep: (service: Service) => Promise<void>,
 ): Promise<NodeJS.ProcessEnv> {
   const { options, progress } = context;
@@ -139,14 +113,15 @@ async function startServers(
   const database = async () => {
     if (databaseUrl !== null) return checkDatabase(databaseUrl);
     progress.step('Starting PostgreSQL...');
-    await keep(postgresService(context, ports.postgres, (url) => (databaseUrl = url)));
+    const service = postgresService(context, ports, (url) => (databaseUrl = url));
+    await keep(withReplaceablePorts(service, ports, ['postgres']));
   };
   const temporal = async () => {
     const given = options.environment.temporal.address;
     if (given !== null) return checkTemporal(given);
-    const service = await temporalService(context, { port: ports.temporal, uiPort: ports.temporalUi });
+    const service = await temporalService(context, ports);
     progress.step('Starting Temporal...');
-    await keep(service);
+    await keep(withReplaceablePorts(service, ports, ['temporal', 'temporalUi']));
   };
   await allOrFirstFailure([database(), temporal()], context.giveUp);
   if (databaseUrl === null) throw new AppError('internal', 'PostgreSQL started without an address.');
@@ -154,7 +129,6 @@ async function startServers(
     ...options.env,
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: options.environment.temporal.address ?? `127.0.0.1:${ports.temporal}`,
-    GATEWAY_PORT: String(ports.api),
     GATEWAY_HOST: options.environment.gateway.host,
     DEER_FLOW_HOME: options.home,
   };
@@ -165,7 +139,7 @@ async function endLeftovers(records: ProcessRecords, progress: Progress): Promis
   if (ended.length > 0) progress.step(`Ended what an earlier start had left running: ${ended.join(', ')}.`);
 }
 
-function addressesOf(options: StackOptions, ports: Ports, env: NodeJS.ProcessEnv): StackAddresses {
+function addressesOf(options: StackOptions, ports: StackPorts, env: NodeJS.ProcessEnv): StackAddresses {
   const { gateway, database, temporal } = options.environment;
   const host = gateway.host === '0.0.0.0' || gateway.host === '::' ? '127.0.0.1' : gateway.host;
   return {
