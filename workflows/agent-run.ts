@@ -12,7 +12,7 @@ import { SEARCH_ATTRIBUTES } from '../contracts';
 import { afterModel, afterTools, takeStep } from '../core/agent-loop/progress';
 import { callModel, deliverWebhook, local, slowTool } from './activities';
 import { watchForCancel } from './cancellation';
-import { outcomeOfFailure } from './failures';
+import { failureReason, outcomeOfFailure } from './failures';
 
 /** Kept well under the server's warning, so that a step never meets the limit. */
 const MAX_HISTORY_EVENTS = 3_000;
@@ -76,5 +76,15 @@ async function finish(runId: string, outcome: RunOutcome): Promise<void> {
   const { status, hasWebhook } = await local.finishRun.executeWithOptions({ summary: 'finish' }, [{ runId, outcome }]);
   upsertSearchAttributes([{ key: statusAttribute, value: status }]);
   setCurrentDetails(`ended: ${status}`);
-  if (hasWebhook) await deliverWebhook.executeWithOptions({ summary: 'webhook' }, [{ runId }]);
+  if (hasWebhook) await tellWebhook(runId);
+}
+
+/** The run has ended, whatever becomes of the message about it: a receiver that cannot be told fails nothing. */
+async function tellWebhook(runId: string): Promise<void> {
+  try {
+    await deliverWebhook.executeWithOptions({ summary: 'webhook' }, [{ runId }]);
+  } catch (error) {
+    log.warn('the webhook of a run was not told of its end', { runId, reason: failureReason(error) });
+    setCurrentDetails('ended; its webhook was not told');
+  }
 }

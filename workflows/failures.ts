@@ -5,7 +5,7 @@ import type { CancelAction, RunOutcome } from '../contracts';
 export function outcomeOfFailure(error: unknown, cancelAction: CancelAction | null): RunOutcome {
   if (error instanceof ContinueAsNew) throw error;
   if (cancelAction !== null || isCancellation(error)) return { kind: 'cancelled', action: cancelAction ?? 'interrupt' };
-  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const cause = causeOf(error);
   if (!(cause instanceof ApplicationFailure)) {
     // Left alone, an error of our own would fail the workflow task again and again.
     return { kind: 'failed', code: 'internal', name: 'RunError', message: 'An internal error stopped the run.' };
@@ -17,4 +17,14 @@ export function outcomeOfFailure(error: unknown, cancelAction: CancelAction | nu
     name: 'RunError',
     message: cause.message,
   };
+}
+
+/** For the log: what an activity said when it gave up. */
+export function failureReason(error: unknown): string {
+  const cause = causeOf(error);
+  return cause instanceof Error ? cause.message : 'unknown';
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof ActivityFailure ? error.cause : error;
 }
