@@ -185,7 +185,7 @@ describe('the history of a thread', () => {
 });
 
 describe('a run without input', () => {
-  test.each([{ input: null }, { input: null, command: { resume: 'yes' } }])(
+  test.each<JsonObject>([{ input: null }, { input: null, command: { resume: 'yes' } }])(
     'on a thread where nothing waits asks the model nothing (%j)',
     async (extra) => {
       script(say('all said'));
