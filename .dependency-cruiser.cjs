@@ -46,7 +46,12 @@ module.exports = {
       from: { path: '^(workflows|core)/' },
       to: { path: '^contracts/schemas/', dependencyTypesNot: ['type-only'] },
     },
-    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
     {
       name: 'not-to-dev-dependencies',
       severity: 'error',

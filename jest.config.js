@@ -6,10 +6,16 @@ module.exports = {
   transform: {
     '^.+\\.[jt]s$': [
       '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'commonjs' }, sourceMaps: 'inline' },
+      {
+        jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+        module: { type: 'commonjs' },
+        sourceMaps: 'inline',
+      },
     ],
   },
-  transformIgnorePatterns: ['/node_modules/(?!(uuid|yauzl|@langchain|langgraph-sdk-1-5|p-timeout|p-queue|p-retry|is-network-error|eventemitter3)/)'],
+  transformIgnorePatterns: [
+    '/node_modules/(?!(uuid|yauzl|@langchain|langgraph-sdk-1-5|p-timeout|p-queue|p-retry|is-network-error|eventemitter3)/)',
+  ],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.cache'],
   globalSetup: '<rootDir>/tests/support/global-setup.ts',
   globalTeardown: '<rootDir>/tests/support/global-teardown.ts',

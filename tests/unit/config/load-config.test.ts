@@ -114,10 +114,7 @@ describe('what an operator reads when a value is wrong', () => {
       'runs: {on_disconnect_default: stop}\n',
       'config.yaml: runs.on_disconnect_default: expected one of continue, cancel',
     ],
-    [
-      'llm_call: {retries: 3}\n',
-      /^config\.yaml: llm_call\.retries: unknown key; expected one of retry_max_attempts, /,
-    ],
+    ['llm_call: {retries: 3}\n', /^config\.yaml: llm_call\.retries: unknown key; expected one of retry_max_attempts, /],
     ['sandbox:\n  mounts:\n    - {host: /a}\n', /^config\.yaml: sandbox\.mounts\[0\]\.host_path: expected text/],
     ['modles: []\n', /^config\.yaml: modles: unknown key; expected one of config_version, log_level, models/],
     ['tool_output: {storage_subdir: a/b}\n', /^config\.yaml: tool_output\.storage_subdir: .*one path segment/],
