@@ -39,7 +39,12 @@ export async function latestTurn(
   if (question === undefined || answer === undefined || runId === null) return null;
   const run = await stores.runs.get(owner, runId);
   if (run === null || run.threadId !== threadId || run.baseWatermark === null) return null;
-  const before = await stores.log.checkpointAt(threadId, run.baseWatermark);
+  // A turn that was done again began at the checkpoint that it was sent with, not where the conversation then stood.
+  const { checkpointId } = run.options;
+  const before =
+    checkpointId === undefined
+      ? await stores.log.checkpointAt(threadId, run.baseWatermark)
+      : await stores.log.checkpoint(threadId, checkpointId);
   return before === null ? null : { question, replies, answer, run, before };
 }
 
