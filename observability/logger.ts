@@ -54,7 +54,11 @@ export function createLogger({ level = 'info', name, pretty = false, destination
 
 /** Pino passes the bindings of children to no formatter. Children inherit the method, so grandchildren are covered. */
 function withCleanChildren(logger: Logger): Logger {
-  const child: (this: Logger, bindings: pino.Bindings, options?: pino.ChildLoggerOptions) => Logger = logger.child;
+  const child = Reflect.get(logger, 'child') as (
+    this: Logger,
+    bindings: pino.Bindings,
+    options?: pino.ChildLoggerOptions,
+  ) => Logger;
   return Object.assign(logger, {
     child(this: Logger, bindings: pino.Bindings, options?: pino.ChildLoggerOptions): Logger {
       return child.call(this, redactRecord(bindings), options);

@@ -34,8 +34,7 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 export async function readWireRequest(request: IncomingMessage): Promise<WireRequest | null> {
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of request) {
-    const bytes = Buffer.from(part);
+  for await (const bytes of request as AsyncIterable<Buffer>) {
     size += bytes.byteLength;
     if (size > MAX_BODY_BYTES) return null;
     parts.push(bytes);

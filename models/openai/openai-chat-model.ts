@@ -156,10 +156,14 @@ interface ReadError {
 function readError(failure: unknown): ReadError {
   const read = (name: string): unknown =>
     typeof failure === 'object' && failure !== null ? Reflect.get(failure, name) : undefined;
+  const text = (name: string): string => {
+    const value = read(name);
+    return typeof value === 'string' ? value : '';
+  };
   const [status, headers, error, cause] = [read('status'), read('headers'), read('error'), read('cause')];
   return {
-    name: String(read('name') ?? ''),
-    message: String(read('message') ?? ''),
+    name: text('name'),
+    message: text('message'),
     ...(typeof status === 'number' ? { status } : {}),
     ...(headers instanceof Headers ? { headers } : {}),
     ...(error === undefined || error === null ? {} : { error }),

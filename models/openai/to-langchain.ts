@@ -70,7 +70,7 @@ type Block = JsonObject & { type: string };
 function humanContent(content: MessageContent): string | Block[] {
   if (typeof content === 'string') return content;
   return content.map((block): Block => {
-    const type = String(block.type);
+    const type = typeof block.type === 'string' ? block.type : 'unknown';
     return KNOWN_BLOCKS.has(type) ? { ...block, type } : { type: 'text', text: `[content of type ${type}]` };
   });
 }

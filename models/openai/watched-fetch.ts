@@ -84,7 +84,7 @@ async function streamFromJson(response: Response, watch: StreamWatch): Promise<R
     watch.problem = problemFromBody(answer.error, response.headers);
     throw new Error('the body holds an error');
   }
-  const choices = Array.isArray(answer.choices) ? answer.choices : [];
+  const choices = (Array.isArray(answer.choices) ? answer.choices : []) as Array<Record<string, unknown>>;
   const chunk = { ...answer, choices: choices.map(({ message, ...rest }) => ({ ...rest, delta: message ?? {} })) };
   watch.ended = true;
   return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: ${END_MARK}\n\n`, {
