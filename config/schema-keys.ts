@@ -21,7 +21,7 @@ function unwrap(node: SchemaNode): SchemaNode {
 }
 
 function asNode(schema: z.ZodType): SchemaNode {
-  return schema as SchemaNode;
+  return schema;
 }
 
 /** The keys that may stand at a path, or an empty list where the path leads to no mapping. */

@@ -54,7 +54,7 @@ export function createLogger({ level = 'info', name, pretty = false, destination
 
 /** Pino passes the bindings of children to no formatter. Children inherit the method, so grandchildren are covered. */
 function withCleanChildren(logger: Logger): Logger {
-  const child = Reflect.get(logger, 'child') as (
+  const child = Reflect.get(logger, 'child') as unknown as (
     this: Logger,
     bindings: pino.Bindings,
     options?: pino.ChildLoggerOptions,
