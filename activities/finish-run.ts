@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FinishRunInput, FinishRunResult, Message, RunEventInput, RunOutcome, ToolMessage } from '../contracts';
-import { deliveryReceipt, effectiveOutcome, judge } from '../core/agent-loop/ending';
+import { deliveryReceipt, effectiveOutcome, judge, takeBackFailedEdit } from '../core/agent-loop/ending';
 import type { DeliveryCheck, Verdict } from '../core/agent-loop/ending';
 import { hasSucceeded } from '../core/run-status';
 import { selectEvents, stepEvents } from '../core/stream-events';
@@ -72,7 +72,8 @@ function decideEnding(row: RunRow, outcome: RunOutcome, known: EndFacts): RunEnd
   const effective = effectiveOutcome(outcome, row.cancelAction);
   const receipt = deliveryReceipt(known.delivery);
   const delivered = receipt['satisfied'] !== false;
-  const verdict = judge(effective, { delivered, modelFailure: known.modelFailure });
+  const judged = judge(effective, { delivered, modelFailure: known.modelFailure });
+  const verdict = takeBackFailedEdit(judged, effective, row.metadata);
   return {
     status: verdict.status,
     error: verdict.error,
@@ -98,7 +99,7 @@ function endingCommit(row: RunRow, outcome: RunOutcome, verdict: Verdict, known:
     node: '__end__',
     next: breakpoint ?? [],
     interrupts: interrupts ?? [],
-    error: verdict.errorFrame ? verdict.error?.message : undefined,
+    error: verdict.errorFrame && !verdict.rollback ? verdict.error?.message : undefined,
   };
   const events: RunEventInput[] = [
     ...results.map((message): RunEventInput => ({

@@ -4,7 +4,7 @@ import { ROLLED_BACK_ERROR, statusAfterCancel } from '../core/run-status';
 import type { Database, Queryable } from './database';
 import { translateErrors } from './errors';
 import type { StepCommit } from './message-log';
-import { commitStep } from './message-log';
+import { commitStep, isUuid } from './message-log';
 import type { RunRow } from './run-row';
 import { RUN_COLUMNS } from './run-row';
 
@@ -98,6 +98,7 @@ async function writeEnding(client: PoolClient, row: RunRow, ending: RunEnding): 
   const { seq } = await commitStep(client, { ...ending.commit, threadId: row.threadId, runId: row.runId, restore });
   await client.query('update run_streams set closed = true where run_id = $1', [row.runId]);
   await client.query('delete from run_secrets where run_id = $1', [row.runId]);
+  if (restore !== undefined || row.baseWatermark === null) await reinstateReplaced(client, row);
   const { rows } = await client.query<RunRow>(
     `update runs set status = $2, admission = 'ended', error = $3, stop_reason = $4, ended_at = now(), updated_at = now(),
             end_watermark = $5, superseded = superseded or $6
@@ -119,6 +120,13 @@ async function writeEnding(client: PoolClient, row: RunRow, ending: RunEnding): 
     ]);
   }
   return rows[0] ?? row;
+}
+
+/** The turn that a replay took the place of is back where nothing of the replay stays. */
+async function reinstateReplaced(client: Queryable, { threadId, metadata }: RunRow): Promise<void> {
+  const replaced = metadata['regenerate_from_run_id'];
+  if (typeof replaced !== 'string' || !isUuid(replaced)) return;
+  await client.query('update runs set superseded = false where run_id = $1 and thread_id = $2', [replaced, threadId]);
 }
 
 async function promoteNext(client: Queryable, threadId: string): Promise<boolean> {

@@ -68,6 +68,17 @@ export function judge(outcome: RunOutcome, { delivered, modelFailure }: JudgedFa
   }
 }
 
+const FAILURES: ReadonlySet<RunOutcome['kind']> = new Set(['model_failed', 'step_limit', 'failed']);
+
+/**
+ * A question that was edited and could not be answered leaves the conversation as it was before (API specification 5.4).
+ * The message that told of the failure goes with it, so the stream tells of it.
+ */
+export function takeBackFailedEdit(verdict: Verdict, outcome: RunOutcome, metadata: JsonObject): Verdict {
+  if (metadata['replay_kind'] !== 'edit' || !FAILURES.has(outcome.kind)) return verdict;
+  return { ...verdict, rollback: true, threadStatus: 'idle', errorFrame: true };
+}
+
 function success(threadStatus: 'idle' | 'interrupted'): Verdict {
   return { status: 'success', error: null, rollback: false, threadStatus, errorFrame: false };
 }

@@ -1,5 +1,6 @@
 /** The bytes of a stream, as clients that are no SSE library read them. */
 import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../../contracts';
 import type { Product } from '../support/product';
 import { ask, startProduct } from '../support/product';
 
@@ -13,7 +14,9 @@ afterAll(() => product.close());
 const ALL = ['values', 'updates', 'messages-tuple', 'custom', 'debug', 'tasks', 'checkpoints'];
 const FRAME = /^event: ([a-z]+)\ndata: ([^\n\r]+)\n(?:id: (\d+)-(\d+)\n)?$/;
 
-async function post(prefix: string, extra: Record<string, never> | { stream_mode: string[] } = {}) {
+const WORDS = 'Zeilen\nund\u2028Umbrüche 🦌 PLAN\nPLAN:tools=1 tool=ls tokens=3';
+
+async function post(prefix: string, extra: JsonObject = {}, words = WORDS) {
   const threadId = randomUUID();
   await fetch(`${product.url}/api/threads`, {
     method: 'POST',
@@ -23,7 +26,7 @@ async function post(prefix: string, extra: Record<string, never> | { stream_mode
   const response = await fetch(`${product.url}${prefix}/threads/${threadId}/runs/stream`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(ask('Zeilen\nund\u2028Umbrüche 🦌 PLAN\nPLAN:tools=1 tool=ls tokens=3', extra)),
+    body: JSON.stringify(ask(words, extra)),
   });
   return { threadId, response, text: await response.text() };
 }
@@ -132,9 +135,15 @@ test('messages are pairs of a chunk and where it is from, with every key that La
   });
 });
 
-test('a run that asks for nothing gets whole states, and one that is silent gets heartbeats as comments', async () => {
+test('a run that asks for nothing gets whole states', async () => {
   const { text } = await post('/api');
   expect(new Set(parsed(text).map(({ event }) => event))).toEqual(new Set(['metadata', 'values', 'end']));
-  const comments = text.split(/(?<=\n)\n/).filter((block) => block.startsWith(':'));
-  expect(comments.every((comment) => comment === ': heartbeat\n')).toBe(true);
+});
+
+test('a stream that is silent for fifteen seconds says so in a comment', async () => {
+  const { text } = await post('/api', {}, 'PLAN:delay=16500 tokens=1');
+  const comments = text.match(/^:.*$/gm);
+  expect(comments).toEqual([': heartbeat']);
+  expect(text).toContain('\n\n: heartbeat\n\nevent: ');
+  expect(parsed(text).at(-1)?.event).toBe('end');
 });

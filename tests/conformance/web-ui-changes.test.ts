@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../contracts';
-import { calls, say } from '../support/fake-model';
+import { calls, fail, say } from '../support/fake-model';
 import type { ApiClient, Product } from '../support/product';
 import { createApiClient, startProduct } from '../support/product';
 import type { MessagesPage, WebUi } from './web-ui';
@@ -239,6 +239,36 @@ describe('doing a turn again', () => {
       expect(spoken(history[0]?.values.messages ?? [])).toEqual(lines(page));
       question = String(prepared['replacement_human_message_id']);
     }
+  });
+
+  test('a question done again that fails leaves the conversation as it was', async () => {
+    const question = before.data.findLast(({ content }) => content.type === 'human')?.content.id;
+    const body = { human_message_id: String(question), replacement_text: 'How many stags?' };
+    const prepared = await prepare('edit-regenerate', body);
+    product.model.script('scripted', [fail(401, { times: 1 })]);
+    const { headers, frames } = await ui.send(threadId, replay(threadId, prepared));
+    expect(frames.slice(-2)).toMatchObject([{ event: 'error', data: { name: TEXT, message: TEXT } }, { event: 'end' }]);
+    expect(
+      spoken((frames.findLast(({ event }) => event === 'values')?.data as { messages: never[] }).messages),
+    ).toEqual(lines(before));
+    expect(await api.ended(threadId, runIdOf(headers))).toMatchObject({ status: 'error' });
+    const { page, history } = await ui.reload(threadId);
+    expect(spoken(history[0]?.values.messages ?? [])).toEqual(lines(before));
+    expect(lines(page)).toEqual(lines(before));
+    expect(await ui.read('GET', `/api/langgraph/threads/${threadId}`)).toMatchObject({ status: 'idle' });
+    await ui.say(threadId, 'PLAN:tokens=1');
+    expect(lines(await ui.page(threadId))).toEqual([...lines(before), 'human: PLAN:tokens=1', 'ai: done w1']);
+  });
+
+  test('a replay that is stopped before it began leaves the turn that it was to replace', async () => {
+    const prepared = await prepare('regenerate', { message_id: String(before.data.at(-1)?.content.id) });
+    const path = `/api/langgraph/threads/${threadId}/runs`;
+    const body = { ...replay(threadId, prepared), after_seconds: 60 };
+    const { body: run } = await api.request<{ run_id: string }>('POST', path, body);
+    expect((await api.request('POST', `${path}/${run.run_id}/cancel?wait=1&action=interrupt`)).status).toBe(204);
+    const { page, history } = await ui.reload(threadId);
+    expect(lines(page)).toEqual(lines(before));
+    expect(spoken(history[0]?.values.messages ?? [])).toEqual(lines(before));
   });
 
   test('branch: the copy holds the turns up to there and goes its own way', async () => {
