@@ -181,6 +181,31 @@ describe.each(OFFICIAL_VERSIONS)('the official client $version', ({ connect }) =
     await Promise.all([500, 1_500, 4_000, 12_000].map(cutAndCompare));
   });
 
+  test.each([
+    ['without reconnecting', { streamResumable: false, onDisconnect: 'cancel' }],
+    ['with reconnecting', { streamResumable: true, onDisconnect: 'continue' }],
+  ] as const)('what the hook useStream sends is taken: %s', async (_, options) => {
+    const onRunCreated = jest.fn<void, [{ run_id: string; thread_id?: string }]>();
+    const sent = {
+      streamMode: ['values', 'updates', 'messages-tuple', 'custom'] as (typeof ALL)[number][],
+      ...options,
+    };
+    const parts = collect(client.runs.stream(threadId, ASSISTANT, { input: LONG, ...sent, onRunCreated }));
+    while (onRunCreated.mock.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    const queued = { input: QUICK, multitaskStrategy: 'enqueue', streamResumable: true } as const;
+    const next = await client.runs.create(threadId, ASSISTANT, queued);
+    expect(next.status).toBe('pending');
+    expect((await parts).at(-1)?.event).toBe('end');
+    const [run] = onRunCreated.mock.calls[0] ?? [];
+    expect(await client.runs.get(threadId, String(run?.run_id))).toMatchObject({ status: 'success' });
+    const joined = await collect(client.runs.joinStream(threadId, next.run_id, { lastEventId: '-1' }));
+    expect(joined[0]).toMatchObject({ event: 'metadata', data: { run_id: next.run_id } });
+    const [head] = await client.threads.getHistory(threadId, { limit: 1 });
+    const { values } = await client.threads.getState(threadId);
+    expect(head?.values.messages.map(({ id }) => id)).toEqual(values.messages.map(({ id }) => id));
+    expect(lastText(head?.values ?? { messages: [] })).toBe(QUICK_ANSWER);
+  });
+
   test('an interrupt before the tools is seen, and resuming goes on to success without asking the model again', async () => {
     const asked = product.model.requests.length;
     const parts = await collect(

@@ -241,6 +241,19 @@ describe('doing a turn again', () => {
     }
   });
 
+  test('what cannot be done again is refused with a text to show', async () => {
+    const [question, answer] = before.data;
+    const ways: Array<[path: string, body: JsonObject]> = [
+      ['runs/regenerate/prepare', { message_id: String(answer?.content.id) }],
+      ['runs/edit-regenerate/prepare', { human_message_id: String(question?.content.id), replacement_text: 'Why?' }],
+      ['branches', { message_id: 'nothing', message_ids: [] }],
+    ];
+    for (const [path, body] of ways) {
+      const refused = await api.request<JsonObject>('POST', `/api/threads/${threadId}/${path}`, body);
+      expect({ path, ...refused }).toMatchObject({ path, status: 409, body: { detail: TEXT } });
+    }
+  });
+
   test('a question done again that fails leaves the conversation as it was', async () => {
     const question = before.data.findLast(({ content }) => content.type === 'human')?.content.id;
     const body = { human_message_id: String(question), replacement_text: 'How many stags?' };

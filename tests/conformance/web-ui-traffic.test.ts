@@ -258,6 +258,17 @@ describe('the next message', () => {
     ]);
   });
 
+  test('joins what another page did meanwhile', async () => {
+    const threadId = await chat('PLAN:tokens=1');
+    const seen = await ui.history(threadId);
+    await ui.say(threadId, 'PLAN:tokens=2');
+    await ui.say(threadId, 'PLAN:tokens=3', seen);
+    const { history, page } = await ui.reload(threadId);
+    const asked = [1, 2, 3].map((tokens) => `human: PLAN:tokens=${tokens}`);
+    expect(spoken(history[0]?.values.messages ?? []).filter((line) => line.startsWith('human'))).toEqual(asked);
+    expect(spoken(page.data.map(({ content }) => content)).filter((line) => line.startsWith('human'))).toEqual(asked);
+  });
+
   test('older pages of a long chat hold each message once', async () => {
     const threadId = await chat('PLAN:tokens=1');
     for (let turn = 2; turn <= 4; turn += 1) await ui.say(threadId, `PLAN:tokens=${turn}`);
@@ -313,6 +324,38 @@ describe('stop', () => {
     expect(second.frames.at(-1)?.event).toBe('end');
     expect(shown(second.frames).at(-1)).toEqual({ type: 'ai', text: 'done w1 w2' });
     expect((await api.ended(threadId, runIdOf(first.headers))).status).toBe('interrupted');
+  });
+
+  test('whenever the stop comes, the next message goes through', async () => {
+    await Promise.all(
+      [0, 15, 40, 80, 150, 300].map(async (wait) => {
+        const threadId = ui.threadId();
+        await ui.createThread(threadId);
+        const abort = new AbortController();
+        const first = await fetch(`${product.url}/api/langgraph/threads/${threadId}/runs/stream`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(message(threadId, 'PLAN:tools=1 tool=ls tokens=3 gap=20')),
+          signal: abort.signal,
+        });
+        await new Promise((resolve) => setTimeout(resolve, wait));
+        abort.abort();
+        const runId = runIdOf(first.headers);
+        const path = `/api/langgraph/threads/${threadId}/runs/${runId}/cancel?wait=0&action=interrupt`;
+        expect([202, 409]).toContain((await api.request('POST', path)).status);
+        const second = await ui.send(threadId, message(threadId, 'PLAN:tokens=2'));
+        expect({ wait, status: second.status }).toEqual({ wait, status: 200 });
+        expect(shown(second.frames).at(-1)).toEqual({ type: 'ai', text: 'done w1 w2' });
+      }),
+    );
+  });
+
+  test('a second page that sends meanwhile is still refused', async () => {
+    const threadId = await chat('PLAN:tokens=1');
+    const first = await ui.send(threadId, message(threadId, 'PLAN:delay=5000'), { until: () => true });
+    await stop(threadId, runIdOf(first.headers));
+    const [one, two] = await Promise.all([1, 2].map(() => ui.send(threadId, message(threadId, 'PLAN:delay=500'))));
+    expect([one?.status, two?.status].sort()).toEqual([200, 409]);
   });
 
   test('a stop that comes too late says so in the words that the web UI takes for done', async () => {

@@ -65,8 +65,15 @@ export function createWebUi(api: ApiClient, url: () => string) {
     createThread: (threadId: string) =>
       read<{ thread_id: string }>('POST', '/api/langgraph/threads', { metadata: {}, thread_id: threadId }),
     search: () => read<SearchRow[]>('POST', '/api/langgraph/threads/search', SEARCH),
-    page: async (threadId: string, query = '') =>
-      checkedPage(await read<JsonObject>('GET', `/api/threads/${threadId}/messages/page${query}`)),
+    async page(threadId: string, query = ''): Promise<MessagesPage> {
+      const path = `/api/threads/${threadId}/messages/page${query}`;
+      const { status, body } = await api.request<JsonObject>('GET', path, undefined, {
+        // The web UI says so although it sends nothing.
+        'content-type': 'application/json',
+      });
+      if (status !== 200) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`);
+      return checkedPage(body);
+    },
     history: (threadId: string) =>
       read<HistoryItem[]>('POST', `/api/langgraph/threads/${threadId}/history`, { limit: 1 }),
     async upload(
