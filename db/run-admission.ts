@@ -70,7 +70,7 @@ async function admit(client: PoolClient, request: AdmissionRequest): Promise<Adm
     throw new AppError('thread_busy', `Thread ${request.threadId} has an active checkpoint write`);
   }
   const { rows: open } = await client.query<RunRow>(
-    `select ${RUN_COLUMNS} from runs where thread_id = $1 and admission <> 'ended' order by ordinal for update`,
+    `select ${RUN_COLUMNS} from runs where thread_id = $1 and admission <> 'ended' order by ordinal for no key update`,
     [request.threadId],
   );
   const { admission, cancelled } = await applyStrategy(client, request, open);
@@ -86,7 +86,7 @@ async function lockThread(client: PoolClient, request: AdmissionRequest): Promis
   }
   const { rows } = await client.query<{ hold: string | null }>(
     `select case when held_at > now() - interval '2 minutes' then hold end as hold
-     from threads where thread_id = $1 and owner = $2 for update`,
+     from threads where thread_id = $1 and owner = $2 for no key update`,
     [request.threadId, request.owner],
   );
   const thread = rows[0];

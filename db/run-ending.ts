@@ -26,13 +26,18 @@ export interface EndedRun {
   next: RunRow | null;
 }
 
-/** Locks the thread, then the run: the order that every transaction keeps. */
+/**
+ * Locks the thread, then the run: the order that every transaction keeps. Not `for update`: events are added under the
+ * lock of the stream alone and refer to the run, so that lock would wait for them while they wait for it.
+ */
 async function lockRun(client: PoolClient, runId: string): Promise<RunRow | null> {
   await client.query(
-    'select 1 from threads where thread_id = (select thread_id from runs where run_id = $1) for update',
+    'select 1 from threads where thread_id = (select thread_id from runs where run_id = $1) for no key update',
     [runId],
   );
-  const { rows } = await client.query<RunRow>(`select ${RUN_COLUMNS} from runs where run_id = $1 for update`, [runId]);
+  const { rows } = await client.query<RunRow>(`select ${RUN_COLUMNS} from runs where run_id = $1 for no key update`, [
+    runId,
+  ]);
   return rows[0] ?? null;
 }
 

@@ -44,7 +44,10 @@ export interface RunStore {
   tokenTotals(threadId: string, includeActive: boolean): Promise<TokenTotals>;
   /** Runs whose workflow was never started, although `olderThanSeconds` have passed since they were admitted. */
   unstarted(olderThanSeconds: number, limit: number): Promise<RunRow[]>;
-  /** Runs that hold a thread and have not moved for a while: candidates for a look at their workflow. */
+  /**
+   * Runs that hold a thread and have not moved for a while: candidates for a look at their workflow. One that waits for
+   * its time need not move, unless it was cancelled.
+   */
   quiet(olderThanSeconds: number, limit: number): Promise<RunRow[]>;
 }
 
@@ -103,7 +106,9 @@ export function createRunStore(database: Database): RunStore {
       many(
         pool,
         `select ${RUN_COLUMNS} from runs where admission = 'active' and workflow_started_at is not null
-           and greatest(updated_at, available_at) < now() - make_interval(secs => $1) order by updated_at limit $2`,
+           and case when cancel_action is null then greatest(updated_at, available_at) else updated_at end
+             < now() - make_interval(secs => $1)
+         order by updated_at limit $2`,
         [olderThanSeconds, limit],
       ),
   };
@@ -118,7 +123,7 @@ async function beginRun(
   return translateErrors(() =>
     database.transaction(async (client) => {
       const { rows } = await client.query<{ log_seq: number }>(
-        'select log_seq from threads where thread_id = $1 for update',
+        'select log_seq from threads where thread_id = $1 for no key update',
         [commit.threadId],
       );
       const { rowCount } = await client.query(

@@ -44,6 +44,7 @@ export interface ThreadStore {
   /** Takes the thread for an operation that is no run. False where a run or another operation has it. */
   hold(owner: string, threadId: string, reason: string): Promise<boolean>;
   release(threadId: string): Promise<void>;
+  /** False where there is no such thread, or a run has it. */
   delete(owner: string, threadId: string): Promise<boolean>;
   /** A new thread with another's state and history; see `copyThread`. */
   copy(copy: ThreadCopy): Promise<ThreadRow | null>;
@@ -94,30 +95,52 @@ export function createThreadStore(database: Database): ThreadStore {
          where thread_id = $1 and owner = $2 returning ${COLUMNS}`,
         [threadId, owner, metadata],
       ),
-    async hold(owner, threadId, reason) {
-      const { rowCount } = await pool.query(
-        `update threads set hold = $3, held_at = now()
-         where thread_id = $1 and owner = $2 and (hold is null or held_at < now() - ${HOLD_LIFETIME})
-           and not exists (select 1 from runs where runs.thread_id = $1 and admission <> 'ended')`,
-        [threadId, owner, reason],
-      );
-      return rowCount === 1;
-    },
+    hold: (owner, threadId, reason) =>
+      whenFree(database, threadId, async (client) => {
+        const { rowCount } = await client.query(
+          `update threads set hold = $3, held_at = now()
+           where thread_id = $1 and owner = $2 and (hold is null or held_at < now() - ${HOLD_LIFETIME})`,
+          [threadId, owner, reason],
+        );
+        return rowCount === 1;
+      }),
     async release(threadId) {
       await pool.query('update threads set hold = null where thread_id = $1', [threadId]);
     },
-    async delete(owner, threadId) {
-      const { rowCount } = await pool.query('delete from threads where thread_id = $1 and owner = $2', [
-        threadId,
-        owner,
-      ]);
-      return rowCount === 1;
-    },
+    delete: (owner, threadId) =>
+      whenFree(database, threadId, async (client) => {
+        const { rowCount } = await client.query('delete from threads where thread_id = $1 and owner = $2', [
+          threadId,
+          owner,
+        ]);
+        return rowCount === 1;
+      }),
     async copy(copy) {
       const copied = await translateErrors(() => database.transaction((client) => copyThread(client, copy)));
       return copied ? get(copy.owner, copy.threadId) : null;
     },
   };
+}
+
+/**
+ * Does something with a thread that no run has or waits for. The lock comes in a statement of its own: one that waits
+ * for a row still sees all others as they were before it waited, and would miss the run that was admitted meanwhile.
+ */
+function whenFree(
+  database: Database,
+  threadId: string,
+  work: (client: Queryable) => Promise<boolean>,
+): Promise<boolean> {
+  return translateErrors(() =>
+    database.transaction(async (client) => {
+      await client.query('select 1 from threads where thread_id = $1 for update', [threadId]);
+      const { rowCount } = await client.query(
+        "select 1 from runs where thread_id = $1 and admission <> 'ended' limit 1",
+        [threadId],
+      );
+      return rowCount === 0 && (await work(client));
+    }),
+  );
 }
 
 /** A new thread with its empty first state; null where the id is taken. */

@@ -124,13 +124,14 @@ async function deleteThread(
   const { threads } = deps.stores;
   const threadId = pathParameter(request, 'threadId');
   if ((await threads.get(owner, threadId)) === null) throw threadNotFound(threadId);
-  if (!(await threads.hold(owner, threadId, 'deletion'))) {
-    throw new AppError('thread_busy', 'Thread has work in flight. Delete it after the work finishes.');
-  }
+  const busy = new AppError('thread_busy', 'Thread has work in flight. Delete it after the work finishes.');
+  if (!(await threads.hold(owner, threadId, 'deletion'))) throw busy;
   try {
     // Files first: were they left behind, a new thread of the same id would find them.
     const hadFiles = await removeThreadFiles(deps.settings.home, { owner, threadId });
-    await threads.delete(owner, threadId);
+    // Removing very many files can outlast the hold, and then a run may have the thread.
+    const deleted = await threads.delete(owner, threadId);
+    if (!deleted && (await threads.get(owner, threadId)) !== null) throw busy;
     return hadFiles ? `Deleted local thread data for ${threadId}` : `No local data for ${threadId}`;
   } finally {
     await threads.release(threadId);
