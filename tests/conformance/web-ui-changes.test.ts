@@ -22,13 +22,6 @@ afterAll(async () => {
 
 const TEXT = expect.any(String);
 
-async function chat(...texts: string[]): Promise<string> {
-  const threadId = ui.threadId();
-  await ui.createThread(threadId);
-  for (const text of texts) await ui.send(threadId, message(threadId, text));
-  return threadId;
-}
-
 const lines = (page: MessagesPage): string[] => spoken(page.data.map(({ content }) => content));
 const state = (threadId: string) =>
   ui.read<{ values: { messages: never[]; title?: string } }>('GET', `/api/langgraph/threads/${threadId}/state`);
@@ -103,7 +96,7 @@ describe('files', () => {
 
 describe('the list of chats', () => {
   test('a new name shows in the list and in the state, and stays', async () => {
-    const threadId = await chat('PLAN:tokens=1');
+    const threadId = await ui.chat('PLAN:tokens=1');
     const renamed = await api.request('POST', `/api/langgraph/threads/${threadId}/state`, { values: { title: 'Elk' } });
     expect(renamed.status).toBe(200);
     expect((await ui.reload(threadId)).row?.values).toMatchObject({ title: 'Elk' });
@@ -113,9 +106,9 @@ describe('the list of chats', () => {
   });
 
   test('a pinned chat comes first, keeps its other marks and its place in time', async () => {
-    const pinned = await chat('PLAN:tokens=1');
+    const pinned = await ui.chat('PLAN:tokens=1');
     await api.request('PATCH', `/api/langgraph/threads/${pinned}`, { metadata: { agent_name: 'herd' } });
-    const later = await chat('PLAN:tokens=1');
+    const later = await ui.chat('PLAN:tokens=1');
     const before = (await ui.search()).find((row) => row.thread_id === pinned)?.updated_at;
     const mark = await api.request('PATCH', `/api/threads/${pinned}`, { metadata: { deerflow_pinned: true } });
     expect(mark).toMatchObject({ status: 200, body: { metadata: { agent_name: 'herd', deerflow_pinned: true } } });
@@ -139,7 +132,7 @@ describe('the list of chats', () => {
   });
 
   test('side conversations are made and found by what they belong to', async () => {
-    const parent = await chat('PLAN:tokens=1');
+    const parent = await ui.chat('PLAN:tokens=1');
     const metadata = { deerflow_sidecar: true, parent_thread_id: parent };
     const made = await ui.read<{ thread_id: string }>('POST', '/api/threads', { metadata });
     await ui.send(made.thread_id, message(made.thread_id, 'PLAN:tokens=1'));
@@ -150,7 +143,7 @@ describe('the list of chats', () => {
   });
 
   test('a deleted chat is gone for every read, and deleting it through the other address too is no fault', async () => {
-    const threadId = await chat('PLAN:tokens=1');
+    const threadId = await ui.chat('PLAN:tokens=1');
     const [run] = await ui.read<Array<{ run_id: string }>>('GET', `/api/langgraph/threads/${threadId}/runs`);
     const sidecars = { metadata: { deerflow_sidecar: true, parent_thread_id: threadId }, limit: 100, offset: 0 };
     expect(
@@ -171,7 +164,7 @@ describe('the list of chats', () => {
   });
 
   test('an export holds the whole conversation', async () => {
-    const threadId = await chat('PLAN:tokens=1', 'PLAN:tokens=2');
+    const threadId = await ui.chat('PLAN:tokens=1', 'PLAN:tokens=2');
     expect(spoken((await state(threadId)).values.messages)).toEqual([
       'human: PLAN:tokens=1',
       'ai: done w1',
@@ -185,7 +178,7 @@ describe('doing a turn again', () => {
   let threadId: string;
   let before: MessagesPage;
   beforeEach(async () => {
-    threadId = await chat('PLAN:tokens=1');
+    threadId = await ui.chat('PLAN:tokens=1');
     product.model.script('scripted', [say('Eleven.')]);
     await ui.say(threadId, 'How many?');
     before = await ui.page(threadId);

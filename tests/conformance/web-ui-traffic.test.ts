@@ -1,6 +1,6 @@
-import type { JsonObject, RunRecord } from '../../contracts';
+import type { JsonObject } from '../../contracts';
 import { call, fail, say } from '../support/fake-model';
-import type { ApiClient, Frame, Product } from '../support/product';
+import type { ApiClient, Product } from '../support/product';
 import { createApiClient, startProduct } from '../support/product';
 import type { WebUi } from './web-ui';
 import { SEARCH, createWebUi, message, runIdOf, shown, spoken, textOf } from './web-ui';
@@ -22,23 +22,6 @@ afterAll(async () => {
 const EMPTY_PAGE = { data: [], has_more: false, next_before_seq: null };
 const COUNT = expect.any(Number);
 const TEXT = expect.any(String);
-
-/** A chat with one finished turn. */
-async function chat(text = 'PLAN:tokens=1'): Promise<string> {
-  const threadId = ui.threadId();
-  await ui.createThread(threadId);
-  await ui.send(threadId, message(threadId, text));
-  return threadId;
-}
-
-async function until<T>(read: () => Promise<T>, fits: (value: T) => boolean, limitMs: number): Promise<T> {
-  const deadline = Date.now() + limitMs;
-  for (;;) {
-    const value = await read();
-    if (fits(value) || Date.now() > deadline) return value;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 
 describe('opening a page', () => {
   test('what every page asks for has the types that the web UI reads', async () => {
@@ -225,7 +208,7 @@ describe('the first message', () => {
 
 describe('the next message', () => {
   test('carries the newest checkpoint that the page saw, which makes no branch', async () => {
-    const threadId = await chat('PLAN:tokens=1');
+    const threadId = await ui.chat('PLAN:tokens=1');
     const seen = await ui.history(threadId);
     expect(seen[0]?.checkpoint).toMatchObject({ checkpoint_id: TEXT });
     await ui.say(threadId, 'PLAN:tokens=2', seen);
@@ -236,7 +219,7 @@ describe('the next message', () => {
   });
 
   test('goes on where the conversation is although the page saw an older state: renamed since, or stopped since', async () => {
-    const threadId = await chat('PLAN:tokens=1');
+    const threadId = await ui.chat('PLAN:tokens=1');
     const seen = await ui.history(threadId);
     await ui.read('POST', `/api/langgraph/threads/${threadId}/state`, { values: { title: 'Red deer' } });
     await ui.say(threadId, 'PLAN:tokens=2', seen);
@@ -246,7 +229,7 @@ describe('the next message', () => {
     const stopped = await ui.send(threadId, message(threadId, 'PLAN:tokens=90 gap=30'), {
       until: (frame) => JSON.stringify(frame.data).includes('w3'),
     });
-    await stop(threadId, runIdOf(stopped.headers));
+    await ui.stop(threadId, runIdOf(stopped.headers));
     // The page reads no history after a stop.
     await ui.say(threadId, 'PLAN:tokens=3', before);
     const { history } = await ui.reload(threadId);
@@ -259,7 +242,7 @@ describe('the next message', () => {
   });
 
   test('joins what another page did meanwhile', async () => {
-    const threadId = await chat('PLAN:tokens=1');
+    const threadId = await ui.chat('PLAN:tokens=1');
     const seen = await ui.history(threadId);
     await ui.say(threadId, 'PLAN:tokens=2');
     await ui.say(threadId, 'PLAN:tokens=3', seen);
@@ -270,7 +253,7 @@ describe('the next message', () => {
   });
 
   test('older pages of a long chat hold each message once', async () => {
-    const threadId = await chat('PLAN:tokens=1');
+    const threadId = await ui.chat('PLAN:tokens=1');
     for (let turn = 2; turn <= 4; turn += 1) await ui.say(threadId, `PLAN:tokens=${turn}`);
     const pages = [await ui.page(threadId, '?limit=3')];
     for (let next = pages[0]?.next_before_seq; typeof next === 'number'; next = pages.at(-1)?.next_before_seq) {
@@ -282,116 +265,6 @@ describe('the next message', () => {
       [1, 2, 3, 4].map((tokens) => `human: PLAN:tokens=${tokens}`),
     );
   });
-});
-
-/** What the stop button sends. */
-async function stop(threadId: string, runId: string): Promise<void> {
-  const path = `/api/langgraph/threads/${threadId}/runs/${runId}/cancel?wait=0&action=interrupt`;
-  const { status, body } = await api.request('POST', path);
-  expect({ status, body }).toEqual({ status: 202, body: '' });
-}
-
-describe('stop', () => {
-  test('the stopped turn is on the page within 1.5 seconds', async () => {
-    const threadId = ui.threadId();
-    await ui.createThread(threadId);
-    const { headers } = await ui.send(threadId, message(threadId, 'PLAN:tokens=90 gap=30'), {
-      until: (frame) => JSON.stringify(frame.data).includes('w3'),
-    });
-    await stop(threadId, runIdOf(headers));
-    const reads = () => ui.reload(threadId);
-    const { page } = await until(reads, (now) => now.page.data.length > 0, 1_500);
-    expect(spoken(page.data.map(({ content }) => content))).toEqual(['human: PLAN:tokens=90 gap=30']);
-    const run = await api.ended(threadId, runIdOf(headers));
-    expect(run.status).toBe('interrupted');
-    await stop(threadId, runIdOf(headers));
-  });
-
-  test.each([
-    ['while the model is silent', 'PLAN:delay=5000'],
-    ['while text is streamed', 'PLAN:tokens=200 gap=30'],
-    ['while a command runs', null],
-  ])('the next message follows at once and meets no conflict: %s', async (_, text) => {
-    const threadId = await chat('PLAN:tokens=1');
-    if (text === null) product.model.script('scripted', [call('bash', { description: 'Wait', command: 'sleep 9' })]);
-    const first = await ui.send(threadId, message(threadId, text ?? 'Wait'), {
-      until: ({ event }) => event === 'values',
-    });
-    if (text === null) await new Promise((resolve) => setTimeout(resolve, 300));
-    await stop(threadId, runIdOf(first.headers));
-    const second = await ui.send(threadId, message(threadId, 'PLAN:tokens=2'));
-    expect(second.status).toBe(200);
-    expect(second.frames.at(-1)?.event).toBe('end');
-    expect(shown(second.frames).at(-1)).toEqual({ type: 'ai', text: 'done w1 w2' });
-    expect((await api.ended(threadId, runIdOf(first.headers))).status).toBe('interrupted');
-  });
-
-  test('whenever the stop comes, the next message goes through', async () => {
-    await Promise.all(
-      [0, 15, 40, 80, 150, 300].map(async (wait) => {
-        const threadId = ui.threadId();
-        await ui.createThread(threadId);
-        const abort = new AbortController();
-        const first = await fetch(`${product.url}/api/langgraph/threads/${threadId}/runs/stream`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(message(threadId, 'PLAN:tools=1 tool=ls tokens=3 gap=20')),
-          signal: abort.signal,
-        });
-        await new Promise((resolve) => setTimeout(resolve, wait));
-        abort.abort();
-        const runId = runIdOf(first.headers);
-        const path = `/api/langgraph/threads/${threadId}/runs/${runId}/cancel?wait=0&action=interrupt`;
-        expect([202, 409]).toContain((await api.request('POST', path)).status);
-        const second = await ui.send(threadId, message(threadId, 'PLAN:tokens=2'));
-        expect({ wait, status: second.status }).toEqual({ wait, status: 200 });
-        expect(shown(second.frames).at(-1)).toEqual({ type: 'ai', text: 'done w1 w2' });
-      }),
-    );
-  });
-
-  test('a second page that sends meanwhile is still refused', async () => {
-    const threadId = await chat('PLAN:tokens=1');
-    const first = await ui.send(threadId, message(threadId, 'PLAN:delay=5000'), { until: () => true });
-    await stop(threadId, runIdOf(first.headers));
-    const [one, two] = await Promise.all([1, 2].map(() => ui.send(threadId, message(threadId, 'PLAN:delay=500'))));
-    expect([one?.status, two?.status].sort()).toEqual([200, 409]);
-  });
-
-  test('a stop that comes too late says so in the words that the web UI takes for done', async () => {
-    const threadId = await chat();
-    const [run] = await ui.read<RunRecord[]>('GET', `/api/langgraph/threads/${threadId}/runs`);
-    const path = `/api/langgraph/threads/${threadId}/runs/${run?.run_id}/cancel?wait=0&action=interrupt`;
-    const { status, body } = await api.request<{ detail: string }>('POST', path);
-    expect(status).toBe(409);
-    expect(body.detail).toContain('is not cancellable');
-  });
-});
-
-test('a page loaded again in mid-run gets the whole replay in all modes, then the rest live', async () => {
-  const threadId = ui.threadId();
-  await ui.createThread(threadId);
-  const first = await ui.send(threadId, message(threadId, 'PLAN:tools=1 tool=ls tokens=60 gap=15'), {
-    until: (frame) => JSON.stringify(frame.data).includes('w5'),
-  });
-  const runId = runIdOf(first.headers);
-  const run = await ui.read<RunRecord>('GET', `/api/langgraph/threads/${threadId}/runs/${runId}`);
-  expect(run.status).toBe('running');
-  const { page, history } = await ui.reload(threadId);
-  expect(spoken(page.data.map(({ content }) => content))[0]).toMatch(/^human: PLAN/);
-  expect(spoken(history[0]?.values.messages ?? [])[0]).toMatch(/^human: PLAN/);
-
-  const joined = await api.stream({
-    path: `/api/langgraph/threads/${threadId}/runs/${runId}/stream?cancel_on_disconnect=0`,
-    lastEventId: '-1',
-  });
-  expect(joined.frames.slice(0, first.frames.length)).toEqual(first.frames);
-  const names: Frame['event'][] = ['metadata', 'messages', 'values', 'updates', 'end'];
-  expect(new Set(joined.frames.map(({ event }) => event))).toEqual(new Set(names));
-  const words = Array.from({ length: 60 }, (_, place) => ` w${place + 1}`).join('');
-  expect(shown(joined.frames.filter(({ event }) => event !== 'values')).at(-1)?.text).toBe(`done${words}`);
-  expect(shown(joined.frames).at(-1)?.text).toBe(`done${words}`);
-  expect((await ui.read<RunRecord>('GET', `/api/langgraph/threads/${threadId}/runs/${runId}`)).status).toBe('success');
 });
 
 test('a failing model is told by a message of the assistant, the stream ends in order, and the chat goes on', async () => {

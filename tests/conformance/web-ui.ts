@@ -101,6 +101,19 @@ export function createWebUi(api: ApiClient, url: () => string) {
         headers: { accept: '*/*' },
         ...options,
       }),
+    /** A new chat with finished turns. */
+    async chat(...texts: string[]): Promise<string> {
+      const threadId = randomUUID();
+      await ui.createThread(threadId);
+      for (const text of texts) await ui.send(threadId, message(threadId, text));
+      return threadId;
+    },
+    /** The stop button. */
+    async stop(threadId: string, runId: string): Promise<void> {
+      const path = `/api/langgraph/threads/${threadId}/runs/${runId}/cancel?wait=0&action=interrupt`;
+      const { status, body } = await api.request('POST', path);
+      if (status !== 202 || body !== '') throw new Error(`stop: ${status} ${JSON.stringify(body)}`);
+    },
     /** The next message as the page sends it: with the newest checkpoint that it has seen. */
     async say(threadId: string, text: string, seen?: HistoryItem[]) {
       return ui.send(
