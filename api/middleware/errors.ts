@@ -12,12 +12,13 @@ interface Reply {
 
 /** The only place that turns an error into an answer. Causes are for the log; clients read what is meant for them. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
-  return (error: unknown, request, response: Response, next) => {
+  // Express knows a handler of errors by its four parameters.
+  return (error: unknown, request, response: Response, _next) => {
     const { status, detail } = toReply(error);
     if (status >= 500) log.error({ err: error, method: request.method, path: request.path, status }, 'request failed');
     if (response.headersSent) {
-      // Half an answer is out: a broken connection is the only honest end, and what Express does by itself.
-      next();
+      // Half an answer is out: a broken connection is the only honest end.
+      response.destroy();
       return;
     }
     response.status(status).json({ detail });

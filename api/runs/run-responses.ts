@@ -58,8 +58,9 @@ export async function sendFinalValues(
     shutdown: deps.shutdown,
     ...(options.cancelOnHangUp ? { onHangUp: () => cancelAfterHangUp(deps, run) } : {}),
   });
-  const row = await waitForEnd(deps, run.runId, stream.signal);
-  if (stream.signal.aborted) return;
-  await stream.write(row === null ? JSON.stringify(outcome(run)) : await finalValues(deps.stores, row));
-  stream.end();
+  await stream.complete(async () => {
+    const row = await waitForEnd(deps, run.runId, stream.signal);
+    if (stream.signal.aborted) return;
+    await stream.write(row === null ? JSON.stringify(outcome(run)) : await finalValues(deps.stores, row));
+  });
 }

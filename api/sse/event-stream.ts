@@ -7,7 +7,11 @@ export interface EventStream {
   readonly signal: AbortSignal;
   /** Writes text and waits while the reader is slower than we are. */
   write(text: string): Promise<void>;
-  end(): void;
+  /**
+   * Does the work that writes, and ends the answer. Where the work fails the connection breaks off, so that half an
+   * answer does not look whole and the reader comes back; that is no hang-up of the reader.
+   */
+  complete(work: () => Promise<void>): Promise<void>;
 }
 
 export interface EventStreamOptions {
@@ -43,17 +47,19 @@ export function keepAlive(response: Response, beat: string, options: EventStream
   const heartbeat = setInterval(() => {
     if (!response.writableNeedDrain && !response.writableEnded) response.write(beat);
   }, options.heartbeatMs);
-  const stop = (): void => {
+  let brokenOff = false;
+  const breakOff = (): void => {
+    brokenOff = true;
     response.destroy();
   };
-  options.shutdown.addEventListener('abort', stop);
+  options.shutdown.addEventListener('abort', breakOff);
   const closed = (): void => {
     clearInterval(heartbeat);
-    options.shutdown.removeEventListener('abort', stop);
+    options.shutdown.removeEventListener('abort', breakOff);
     controller.abort();
-    if (!response.writableFinished && !response.writableEnded && !options.shutdown.aborted) options.onHangUp?.();
+    if (!response.writableFinished && !response.writableEnded && !brokenOff) options.onHangUp?.();
   };
-  if (response.destroyed || options.shutdown.aborted) stop();
+  if (options.shutdown.aborted) breakOff();
   if (response.destroyed) closed();
   else response.once('close', closed);
 
@@ -63,9 +69,15 @@ export function keepAlive(response: Response, beat: string, options: EventStream
       if (controller.signal.aborted || response.write(text)) return;
       await once(response, 'drain', { signal: controller.signal }).catch(() => undefined);
     },
-    end() {
+    async complete(work) {
+      try {
+        await work();
+      } catch (error) {
+        breakOff();
+        throw error;
+      }
       clearInterval(heartbeat);
-      response.end();
+      if (!controller.signal.aborted) response.end();
     },
   };
 }

@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contracts';
+import { MAX_ARGUMENT_DEPTH } from '../../core/messages/accept-reply';
+import { jsonDepth } from '../../core/text';
 
 /** Payload of a `text-delta` event as a message chunk with every field that clients of LangChain's form expect. */
 export function messageChunk(delta: JsonObject): JsonObject {
@@ -45,7 +47,8 @@ function parsedArguments(args: JsonValue | undefined): JsonObject {
   if (typeof args !== 'string') return {};
   try {
     const value = JSON.parse(args) as JsonValue;
-    return value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {};
+    const usable = value !== null && typeof value === 'object' && !Array.isArray(value);
+    return usable && jsonDepth(value, MAX_ARGUMENT_DEPTH) <= MAX_ARGUMENT_DEPTH ? value : {};
   } catch {
     return {};
   }

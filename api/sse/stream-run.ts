@@ -31,13 +31,11 @@ export async function streamRun(deps: ApiDependencies, response: Response, optio
     shutdown: deps.shutdown,
     ...(options.onHangUp === undefined ? {} : { onHangUp: options.onHangUp }),
   });
-  if (last <= after) {
+  await stream.complete(async () => {
+    if (last > after) return follow(deps, stream, options, after);
     const gap = last < 0 && options.gapWhenPruned === true;
     await stream.write(gap ? prunedGap(run, options.lastEventId) : frameText('end', 'null'));
-  } else {
-    await follow(deps, stream, options, after);
-  }
-  if (!stream.signal.aborted) stream.end();
+  });
 }
 
 async function readerPosition(deps: ApiDependencies, runId: string, lastEventId?: string): Promise<number> {

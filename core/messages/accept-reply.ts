@@ -12,7 +12,7 @@ export interface UncheckedReply {
 }
 
 /** Deeper arguments are refused: nothing that we store or send may overflow a parser. */
-const MAX_ARGUMENT_DEPTH = 100;
+export const MAX_ARGUMENT_DEPTH = 100;
 const MAX_RAW_ARGUMENTS = 500;
 
 /**
