@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { runWorkflowId } from '../../../contracts';
 import type { Part } from '../../support/product/part';
 import { startPart } from '../../support/product/part';
 import { openSse } from '../../support/sse-reader';
@@ -98,11 +100,15 @@ describe('the API process', () => {
   it('serves the local user without an account, and starts runs on Temporal', async () => {
     const api = await start();
     const { threadId, runId } = await startRun(api.url, {});
-    const { rows } = await database.database.pool.query<{ owner: string; workflow_started_at: string | null }>(
-      'select owner, workflow_started_at from runs where run_id = $1 and thread_id = $2',
+    const { rows } = await database.database.pool.query<{ owner: string }>(
+      'select owner from runs where run_id = $1 and thread_id = $2',
       [runId, threadId],
     );
-    expect(rows).toEqual([{ owner: 'default', workflow_started_at: expect.any(String) as unknown }]);
+    expect(rows).toEqual([{ owner: 'default' }]);
+    const connection = await Connection.connect({ address: testServices().temporalAddress });
+    const { status } = await new Client({ connection }).workflow.getHandle(runWorkflowId(runId)).describe();
+    await connection.close();
+    expect(status.name).toBe('RUNNING');
     expect((await fetch(`${api.url}/health/ready`)).status).toBe(200);
   });
 
