@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { AiMessage, Message, ToolMessage } from '../contracts';
-import { AppError } from '../contracts';
+import { AppError, isAppError } from '../contracts';
 import { newestReadMark } from '../core/messages/read-marks';
 import { selectEvents, stepEvents } from '../core/stream-events';
-import type { CallKey, LedgerEntry, StepFacts } from '../db';
+import type { CallKey, LedgerEntry, StepFacts, WritePlanRow } from '../db';
 import { invokeTool, planToolWrite, unknownToolOutcome } from '../tools';
 import type { Tool, ToolContext, ToolOutcome } from '../tools';
 import type { ActivityDependencies } from './dependencies';
@@ -37,7 +37,12 @@ export async function runTool(deps: ActivityDependencies, key: CallKey, signal: 
   const call: Call = { key, entry, facts, reply: reply?.type === 'ai' ? reply : null };
   const outcome = await perform(deps, call, signal);
   signal.throwIfAborted();
-  await commitResult(deps, call, outcome);
+  try {
+    await commitResult(deps, call, outcome);
+  } catch (error) {
+    // An attempt that was given up for dead had a result after all.
+    if (!isAppError(error, 'already_committed')) throw error;
+  }
 }
 
 async function perform(deps: ActivityDependencies, call: Call, signal: AbortSignal): Promise<ToolOutcome> {
@@ -56,7 +61,7 @@ async function perform(deps: ActivityDependencies, call: Call, signal: AbortSign
   if (tool.effect === 'none') return run();
   if (tool.effect === 'unknown') {
     if (call.entry.state === 'started') return { status: 'error', content: OUTCOME_UNKNOWN };
-    await deps.stores.ledger.start(call.key, null);
+    await start(deps, call, null);
     return run();
   }
   return performWrite(deps, call, tool, context, run);
@@ -78,8 +83,14 @@ async function performWrite(
     return run();
   }
   // A call that would be refused has no plan: running it again gives the same refusal.
-  await deps.stores.ledger.start(call.key, await planToolWrite(tool, call.entry.args ?? {}, context));
+  await start(deps, call, await planToolWrite(tool, call.entry.args ?? {}, context));
   return run();
+}
+
+/** Of two attempts that both found the call not started, one may go on; the other looks again. */
+async function start(deps: ActivityDependencies, { key, entry }: Call, writePlan: WritePlanRow | null): Promise<void> {
+  if (await deps.stores.ledger.start(key, entry, writePlan)) return;
+  throw new AppError('unavailable', 'Another attempt of this tool call is under way.');
 }
 
 async function contentHash(context: ToolContext, path: string): Promise<string | null> {

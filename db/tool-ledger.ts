@@ -11,6 +11,8 @@ export interface WritePlanRow {
 /** What the ledger knows of a call before it runs. */
 export interface LedgerEntry {
   state: 'planned' | 'started' | 'done';
+  /** How often it was started. */
+  attempts: number;
   turn: number;
   place: number;
   name: string;
@@ -35,8 +37,11 @@ export interface PlannedCall {
 
 export interface ToolLedger {
   entry(key: CallKey): Promise<LedgerEntry | null>;
-  /** Marks the call as started. A side effect may happen only after this has been committed. */
-  start(key: CallKey, writePlan: WritePlanRow | null): Promise<void>;
+  /**
+   * Marks the call as started. A side effect may happen only after this has been committed. False where another attempt
+   * was quicker since the entry was read: that one has the effect.
+   */
+  start(key: CallKey, entry: Pick<LedgerEntry, 'attempts'>, writePlan: WritePlanRow | null): Promise<boolean>;
   /** Calls of a run without a result, in the order of the reply. */
   unfinished(runId: string): Promise<PlannedCall[]>;
   /** Paths that a run presented, by tool. */
@@ -49,7 +54,7 @@ export function createToolLedger(database: Database): ToolLedger {
     entry: (key) =>
       translateErrors(async () => {
         const { rows } = await pool.query<LedgerEntry>(
-          `select c.state, c.turn, c.place, c.name, c.message_id as "messageId", c.write_plan as "writePlan",
+          `select c.state, c.attempts, c.turn, c.place, c.name, c.message_id as "messageId", c.write_plan as "writePlan",
                   (select call -> 'args' from json_array_elements(m.body -> 'tool_calls') call
                     where call ->> 'id' = c.tool_call_id limit 1) as args
            from tool_calls c join runs r using (run_id)
@@ -60,14 +65,15 @@ export function createToolLedger(database: Database): ToolLedger {
         );
         return rows[0] ?? null;
       }),
-    start: (key, writePlan) =>
+    start: (key, { attempts }, writePlan) =>
       translateErrors(async () => {
-        await pool.query(
+        const { rowCount } = await pool.query(
           `update tool_calls set state = 'started', attempts = attempts + 1, started_at = coalesce(started_at, now()),
                   write_plan = coalesce($4::jsonb, write_plan)
-           where run_id = $1 and turn = $2 and tool_call_id = $3 and state <> 'done'`,
-          [key.runId, key.turn, key.toolCallId, writePlan === null ? null : JSON.stringify(writePlan)],
+           where run_id = $1 and turn = $2 and tool_call_id = $3 and state <> 'done' and attempts = $5`,
+          [key.runId, key.turn, key.toolCallId, writePlan === null ? null : JSON.stringify(writePlan), attempts],
         );
+        return rowCount === 1;
       }),
     unfinished: (runId) =>
       translateErrors(async () => {
