@@ -1,0 +1,94 @@
+/** A PostgreSQL and a Temporal server of a test's own, which it may kill and start again on the same ports and data. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RunningProcess } from '../../../workers/stack/launch';
+import { choosePorts } from '../../../workers/stack/ports';
+import { postgresUrl, startPostgres } from '../../../workers/stack/postgres/postgres-server';
+import { startTemporal } from '../../../workers/stack/temporal-server';
+import type { TestServices } from '../../support/services';
+import { findTestTemporal } from '../../support/services';
+import { readFile } from 'node:fs/promises';
+
+export interface KillableServer {
+  /** SIGKILL, and wait until the process is gone. */
+  kill(): Promise<void>;
+  /** Starts it again with what it had. */
+  start(): Promise<void>;
+}
+
+export interface PrivateServers extends TestServices {
+  postgres: KillableServer;
+  temporal: KillableServer;
+  close(): Promise<void>;
+}
+
+const START_LIMIT_MS = 30_000;
+
+export async function startPrivateServers(): Promise<PrivateServers> {
+  const directory = mkdtempSync(join(tmpdir(), 'deer-flow-servers-'));
+  chmodSync(directory, 0o755);
+  const executable = await findTestTemporal();
+  const [port = 0, temporalPort = 0, uiPort = 0] = await choosePorts(
+    ['PostgreSQL', 'Temporal', 'the Temporal UI'].map((purpose) => ({ purpose, remedy: '' })),
+  );
+  const postgres = killable(() =>
+    startPostgres({
+      directory: join(directory, 'postgres'),
+      logFile: join(directory, 'postgres.log'),
+      port,
+      // What the operating system has is safe from the death of a process; only a crash of the machine needs fsync.
+      settings: { fsync: 'off' },
+    }),
+  );
+  const temporal = killable(() =>
+    startTemporal({
+      executable,
+      databaseFile: join(directory, 'temporal.db'),
+      logFile: join(directory, 'temporal.log'),
+      port: temporalPort,
+      uiPort,
+      env: process.env,
+    }),
+  );
+  await Promise.all([postgres.start(), temporal.start()]);
+  const password = (await readFile(join(directory, 'postgres', 'password'), 'utf8')).trim();
+  return {
+    databaseUrl: postgresUrl(port, password),
+    temporalAddress: `127.0.0.1:${temporalPort}`,
+    postgres,
+    temporal,
+    async close() {
+      await Promise.all([postgres.stop(), temporal.stop()]);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function killable(launch: () => Promise<RunningProcess>): KillableServer & { stop(): Promise<void> } {
+  let running: RunningProcess | null = null;
+  return {
+    async kill() {
+      const victim = running;
+      running = null;
+      if (victim === null) return;
+      process.kill(victim.pid, 'SIGKILL');
+      await victim.exited;
+    },
+    async start() {
+      const deadline = Date.now() + START_LIMIT_MS;
+      while (running === null) {
+        // For a moment the children of a killed server hold its memory and its port.
+        running = await launch().catch(async (error: unknown) => {
+          if (Date.now() > deadline) throw error;
+          await delay(200);
+          return null;
+        });
+      }
+    },
+    async stop() {
+      await running?.stop('now');
+    },
+  };
+}
