@@ -9,7 +9,7 @@ import { systemPrompt } from '../core/prompt/system-prompt';
 import { selectEvents, stepEvents, stepStartEvents, wantsKind } from '../core/stream-events';
 import { storableText } from '../core/text';
 import { localTitle } from '../core/title';
-import type { JournalInput, PlannedToolCall, StepFacts } from '../db';
+import type { JournalInput, PlannedToolCall, StepCommit, StepFacts } from '../db';
 import type { ModelReply, ModelRequest } from '../models';
 import { callWithRetries, detectSafetyTermination, failureDetail } from '../models';
 import { toToolDefinition } from '../tools';
@@ -17,6 +17,7 @@ import type { DeltaWriter } from './delta-writer';
 import { createDeltaWriter } from './delta-writer';
 import type { ActivityDependencies } from './dependencies';
 import { pendingCall } from './pending-call';
+import { throughOutage } from './through-outage';
 
 interface ModelTurn {
   runId: string;
@@ -25,6 +26,7 @@ interface ModelTurn {
   facts: StepFacts;
   messages: readonly Message[];
   startedAt: number;
+  signal: AbortSignal;
 }
 
 const NODE = 'model';
@@ -45,9 +47,17 @@ export async function callModel(
   if (facts.outcome !== null) return facts.outcome as unknown as NextMove;
   if (facts.cancelAction !== null) throw new AppError('run_cancelled', 'The run was cancelled.');
   const messages = await deps.conversations.load(facts);
-  const current: ModelTurn = { runId, turn, step: facts.stepsBefore + 1, facts, messages, startedAt: Date.now() };
+  const current: ModelTurn = {
+    runId,
+    turn,
+    step: facts.stepsBefore + 1,
+    facts,
+    messages,
+    startedAt: Date.now(),
+    signal,
+  };
   try {
-    const { message, reply } = await ask(deps, current, signal);
+    const { message, reply } = await ask(deps, current);
     return await commitReply(deps, current, message, reply);
   } catch (error) {
     if (isAppError(error, 'already_committed')) return committedOutcome(deps, runId, turn);
@@ -62,12 +72,8 @@ async function committedOutcome(deps: ActivityDependencies, runId: string, turn:
   return facts.outcome as unknown as NextMove;
 }
 
-async function ask(
-  deps: ActivityDependencies,
-  current: ModelTurn,
-  signal: AbortSignal,
-): Promise<{ message: AiMessage; reply: ModelReply }> {
-  const { facts, runId, step } = current;
+async function ask(deps: ActivityDependencies, current: ModelTurn): Promise<{ message: AiMessage; reply: ModelReply }> {
+  const { facts, runId, step, signal } = current;
   const modes = facts.options.streamModes;
   const append = (events: RunEventInput[]): Promise<unknown> => deps.stores.events.append(runId, events);
   await tellStart(deps, current);
@@ -205,7 +211,7 @@ async function commitMessage(
     ...(title === null ? [] : [titleUpdate(title)]),
     ...stepEvents({ node: NODE, step, messageId: message.id }),
   ];
-  await deps.stores.log.commit({
+  const commit: StepCommit = {
     threadId: facts.threadId,
     runId,
     messages: [message],
@@ -221,7 +227,8 @@ async function commitMessage(
     journal: [...journal, aiResponse(current, message)],
     checkpoint: { step, source: 'loop', node: NODE, next: waitingAfter(next) },
     events: selectEvents(facts.options.streamModes, events),
-  });
+  };
+  await throughOutage(current.signal, () => deps.stores.log.commit(commit));
   return next;
 }
 

@@ -3,10 +3,11 @@ import type { AiMessage, Message, ToolMessage } from '../contracts';
 import { AppError, isAppError } from '../contracts';
 import { newestReadMark } from '../core/messages/read-marks';
 import { selectEvents, stepEvents } from '../core/stream-events';
-import type { CallKey, LedgerEntry, StepFacts, WritePlanRow } from '../db';
+import type { CallKey, LedgerEntry, StepCommit, StepFacts, WritePlanRow } from '../db';
 import { invokeTool, planToolWrite, unknownToolOutcome } from '../tools';
 import type { Tool, ToolContext, ToolOutcome } from '../tools';
 import type { ActivityDependencies } from './dependencies';
+import { throughOutage } from './through-outage';
 
 const NODE = 'tools';
 
@@ -38,7 +39,7 @@ export async function runTool(deps: ActivityDependencies, key: CallKey, signal: 
   const outcome = await perform(deps, call, signal);
   signal.throwIfAborted();
   try {
-    await commitResult(deps, call, outcome);
+    await commitResult(deps, call, outcome, signal);
   } catch (error) {
     // An attempt that was given up for dead had a result after all.
     if (!isAppError(error, 'already_committed')) throw error;
@@ -119,7 +120,12 @@ async function toolContext(
   };
 }
 
-async function commitResult(deps: ActivityDependencies, call: Call, outcome: ToolOutcome): Promise<void> {
+async function commitResult(
+  deps: ActivityDependencies,
+  call: Call,
+  outcome: ToolOutcome,
+  signal: AbortSignal,
+): Promise<void> {
   const { facts, key, entry } = call;
   const step = facts.stepsBefore + 1;
   const message: ToolMessage = {
@@ -136,7 +142,7 @@ async function commitResult(deps: ActivityDependencies, call: Call, outcome: Too
   const shown = { kind: 'message' as const, payload: { node: NODE, step }, messageId: message.id };
   const [update, ...phase] = stepEvents({ node: NODE, step, messageId: message.id });
   const ownEvents = update === undefined ? [shown] : [shown, update];
-  await deps.stores.log.commit({
+  const commit: StepCommit = {
     threadId: facts.threadId,
     runId: key.runId,
     artifacts: outcome.presented,
@@ -152,5 +158,6 @@ async function commitResult(deps: ActivityDependencies, call: Call, outcome: Too
       checkpoint: { step, source: 'loop', node: NODE, next: ['model'] },
       events: selectEvents(facts.options.streamModes, phase),
     },
-  });
+  };
+  await throughOutage(signal, () => deps.stores.log.commit(commit));
 }
