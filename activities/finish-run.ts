@@ -34,8 +34,20 @@ export async function finishRun(deps: ActivityDependencies, input: FinishRunInpu
     return decideEnding(locked, input.outcome, known);
   });
   if (ended === null) return { status: 'deleted', hasWebhook: false };
-  if (ended.next !== null) await deps.gateway.start(ended.next);
+  if (ended.next !== null) await startNext(deps, ended.next);
   return { status: ended.row.status, hasWebhook: ended.row.options.webhook !== undefined };
+}
+
+/** This run has ended whatever becomes of the next: the reconciler starts what could not be started here. */
+async function startNext({ gateway, log }: ActivityDependencies, next: RunRow): Promise<void> {
+  try {
+    await gateway.start(next);
+  } catch (error) {
+    log.warn(
+      { err: error, runId: next.runId },
+      'the next run of a thread could not be started; it will be tried again',
+    );
+  }
 }
 
 async function gatherFacts(deps: ActivityDependencies, row: RunRow, outcome: RunOutcome): Promise<EndFacts | null> {

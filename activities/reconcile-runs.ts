@@ -16,17 +16,30 @@ export async function reconcileRuns(deps: ActivityDependencies): Promise<Reconci
   const { stores, gateway, config } = deps;
   const report: ReconcileReport = { started: 0, closed: 0, signalled: 0, pruned: 0 };
   for (const row of await stores.runs.unstarted(UNSTARTED_AFTER_SECONDS, BATCH)) {
-    await gateway.start(row);
-    await stores.runs.markWorkflowStarted(row.runId);
-    report.started += 1;
+    await apart(deps, row, async () => {
+      await gateway.start(row);
+      await stores.runs.markWorkflowStarted(row.runId);
+      report.started += 1;
+    });
   }
   for (const row of await stores.runs.quiet(QUIET_AFTER_SECONDS, BATCH)) {
-    const done = await lookAfter(deps, row);
-    if (done !== null) report[done] += 1;
+    await apart(deps, row, async () => {
+      const done = await lookAfter(deps, row);
+      if (done !== null) report[done] += 1;
+    });
   }
   const retention = Math.max(MIN_RETENTION_SECONDS, config.stream_bridge.recovered_stream_cleanup_delay_seconds);
   report.pruned = await stores.events.prune(retention);
   return report;
+}
+
+/** A run that cannot be set right must not keep the others waiting: it is looked at again the next time. */
+async function apart(deps: ActivityDependencies, row: RunRow, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    deps.log.error({ err: error, runId: row.runId, threadId: row.threadId }, 'a run could not be set right');
+  }
 }
 
 async function lookAfter(deps: ActivityDependencies, row: RunRow): Promise<'closed' | 'signalled' | null> {

@@ -8,8 +8,7 @@ import { AppError } from '../contracts';
 import type { Database } from '../db';
 import { createDatabase, createListener, createStores, isDatabaseUnavailable, migrate } from '../db';
 import type { Logger } from '../observability';
-import type { RunGateway, TemporalAccess } from '../temporal';
-import { createRunGateway, openTemporal, withCallTimeout } from '../temporal';
+import { boundedGateway, createRunGateway, openTemporal } from '../temporal';
 import { createApp } from './app';
 import { createCurrentConfig } from './current-config';
 import { removeStaleUploads } from './files/stale-uploads';
@@ -126,15 +125,6 @@ async function migrateWhenReachable(database: Database, log: Logger): Promise<vo
       await delay(DATABASE_RETRY_MS);
     }
   }
-}
-
-/** Without a bound, calls wait for an absent server for ever. */
-function boundedGateway(access: TemporalAccess, gateway: RunGateway): RunGateway {
-  return {
-    start: (run) => withCallTimeout(access, () => gateway.start(run)),
-    cancel: (run, action) => withCallTimeout(access, () => gateway.cancel(run, action)),
-    state: (runId) => withCallTimeout(access, () => gateway.state(runId)),
-  };
 }
 
 async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {

@@ -13,6 +13,8 @@ import {
   WORKFLOW_TASK_TIMEOUT_MS,
   runWorkflowId,
 } from '../contracts';
+import type { TemporalAccess } from './connection';
+import { withCallTimeout } from './connection';
 
 /** What the start of a run's workflow needs to know of the run. */
 export interface RunToStart {
@@ -93,5 +95,14 @@ export function createRunGateway(client: Client, taskQueue: string): RunGateway 
         throw error;
       }
     },
+  };
+}
+
+/** Without a bound, calls wait for an absent server for ever. */
+export function boundedGateway(access: TemporalAccess, gateway: RunGateway): RunGateway {
+  return {
+    start: (run) => withCallTimeout(access, () => gateway.start(run)),
+    cancel: (run, action) => withCallTimeout(access, () => gateway.cancel(run, action)),
+    state: (runId) => withCallTimeout(access, () => gateway.state(runId)),
   };
 }

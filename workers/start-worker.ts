@@ -13,7 +13,7 @@ import { createChatModelFactory } from '../models';
 import { startDemoModel } from '../models/demo';
 import type { Logger } from '../observability';
 import { createSandboxProvider, createThreadPaths } from '../sandbox';
-import { createRunGateway, openTemporal } from '../temporal';
+import { boundedGateway, createRunGateway, openTemporal } from '../temporal';
 import { createToolRegistry, parseWriteLimit } from '../tools';
 import { prepareNamespace } from './prepare-namespace';
 import { waitFor } from './wait-for';
@@ -79,7 +79,7 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
       log,
     }),
     sandboxes,
-    gateway: createRunGateway(temporal.client, temporalSettings.taskQueue),
+    gateway: boundedGateway(temporal, createRunGateway(temporal.client, temporalSettings.taskQueue)),
     conversations: createConversationCache(stores.turns),
     paths: createThreadPaths({ home: environment.home }),
     webhookKey: createHmac('sha256', key).update('webhook').digest(),

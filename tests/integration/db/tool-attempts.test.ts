@@ -1,18 +1,16 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { createConversationCache } from '../../../activities';
 import type { ActivityDependencies } from '../../../activities';
 import { runTool } from '../../../activities/run-tool';
 import type { CallKey, Stores } from '../../../db';
 import type { Message } from '../../../contracts';
-import { createLogger } from '../../../observability';
-import { createThreadPaths } from '../../../sandbox';
 import type { Tool } from '../../../tools';
 import { admissionRequest, aiMessage } from '../../support/run-fixtures';
 import type { TestDatabase } from '../../support/test-database';
 import { openTestDatabase } from '../../support/test-database';
 import { createFixture, never } from '../../unit/sandbox/support';
 import type { SandboxFixture } from '../../unit/sandbox/support';
+import { activityDependencies } from './activity-fixture';
 
 let db: TestDatabase;
 let files: SandboxFixture;
@@ -76,25 +74,9 @@ function dependencies(effect: Tool['effect'], onEffect: () => void): ActivityDep
       return Promise.resolve({ content: 'done', status: 'success' });
     },
   };
-  const unused = () => Promise.reject(new Error('A tool call needs none of this.'));
-  return {
-    config: files.config,
-    stores: readTogether(db.stores),
-    models: {
-      names: () => [],
-      describe: () => [],
-      resolve: () => {
-        throw new Error('A tool call asks no model.');
-      },
-    },
+  return activityDependencies(readTogether(db.stores), files, {
     tools: { tools: [probe], names: ['probe'], inactive: [], find: (name) => (name === 'probe' ? probe : undefined) },
-    sandboxes: files.provider,
-    gateway: { start: unused, cancel: unused, state: unused },
-    conversations: createConversationCache(db.stores.turns),
-    paths: createThreadPaths({ home: files.home }),
-    webhookKey: randomBytes(32),
-    log: createLogger({ name: 'test', level: 'fatal' }),
-  };
+  });
 }
 
 async function results(threadId: string): Promise<string[]> {
