@@ -3,7 +3,7 @@ import { call, say } from '../../support/fake-model';
 import type { ApiClient, Product } from '../../support/product';
 import { ask, createApiClient, startProduct } from '../../support/product';
 import { expectSoundRun } from '../../support/product/invariants';
-import type { PrivateServers } from './private-servers';
+import type { KillableServer, PrivateServers } from './private-servers';
 import { startPrivateServers } from './private-servers';
 import {
   contentOf,
@@ -37,14 +37,17 @@ beforeEach(() => {
   product.model.requests.length = 0;
 });
 
-const OUTAGE_MS = 2_000;
+const SHORT_OUTAGE_MS = 2_000;
+
+/** Longer than the server waits for a heartbeat: when it is back, it takes what is at work for dead. */
+const LONG_OUTAGE_MS = 8_000;
 
 /** Longest time for what is tried again with growing pauses. */
 const RECOVERY_MS = 60_000;
 
-async function outage(server: PrivateServers['postgres']): Promise<void> {
+async function outage(server: KillableServer, ms: number): Promise<void> {
   await server.kill();
-  await delay(OUTAGE_MS);
+  await delay(ms);
   await server.start();
 }
 
@@ -69,7 +72,7 @@ describe('PostgreSQL is killed and comes back', () => {
     const reply = await startRun(api, 'go', { ...model('scripted'), stream_mode: ['messages-tuple', 'values'] });
     const tool = await runInTool('scripted-two', 1);
     await until(async () => (await streamedParts(product, reply.runId)) > 3, 'a reply in progress');
-    await outage(servers.postgres);
+    await outage(servers.postgres, SHORT_OUTAGE_MS);
 
     for (const { threadId, runId } of [reply, tool]) {
       expect((await api.ended(threadId, runId, RECOVERY_MS)).status).toBe('success');
@@ -97,12 +100,12 @@ describe('PostgreSQL is killed and comes back', () => {
 });
 
 describe('Temporal is killed and comes back', () => {
-  test('in mid-run: the run goes on, and what is at work is not done again', async () => {
+  test('in mid-run: the run goes on, and what was at work is neither done again nor lost', async () => {
     const { threadId, runId, effects } = await runInTool('scripted', 4);
-    await outage(servers.temporal);
+    await outage(servers.temporal, LONG_OUTAGE_MS);
     expect((await api.ended(threadId, runId, RECOVERY_MS)).status).toBe('success');
     expect(await contentOf(effects.host)).toBe('begun\nended\n');
-    await toolResult(api, threadId, 'c1');
+    expect(await toolResult(api, threadId, 'c1')).not.toContain('unknown');
     expect(product.model.requests).toHaveLength(2);
     expect(await expectSoundRun(product.pool, runId)).toMatchObject({ llm_call_count: 2 });
   }, 90_000);
