@@ -7,6 +7,7 @@ import type { Express, Router } from 'express';
 import type { ApiDependencies } from './dependencies';
 import { jsonBody } from './http/body';
 import { errorHandler } from './middleware/errors';
+import { hostGuard } from './middleware/host-guard';
 import type { Identify } from './middleware/identity';
 import { identity } from './middleware/identity';
 import { langgraphPrefix } from './middleware/langgraph-prefix';
@@ -46,6 +47,7 @@ export function createApp(deps: ApiDependencies, { identify }: AppOptions): Expr
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(requestLog(deps.log));
+  app.use(hostGuard(deps.settings.corsOrigins));
   app.use(langgraphPrefix());
   app.use(originGuard(deps.settings.corsOrigins));
   app.use(exceptOptions(answerUnmatched));

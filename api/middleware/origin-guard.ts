@@ -1,8 +1,8 @@
 import type { Request, RequestHandler } from 'express';
 import { AppError } from '../../contracts';
+import { isLoopbackName } from './host-guard';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i;
 const METHODS = 'GET, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = '600';
 
@@ -37,5 +37,5 @@ export function originGuard(allowed: readonly string[]): RequestHandler {
 function isOwnPage(request: Request, origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { host, hostname } = new URL(origin);
-  return host === request.headers.host || LOOPBACK_HOST.test(hostname);
+  return host === request.headers.host || isLoopbackName(hostname);
 }

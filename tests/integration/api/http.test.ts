@@ -119,7 +119,7 @@ describe('a web page of another site', () => {
     expect(await post('http://localhost:3000')).toBe(200);
     expect(await post('http://127.0.0.1:2026')).toBe(200);
     expect(await post('https://ui.example.com')).toBe(200);
-    expect(await post('https://flow.example.com', { host: 'flow.example.com' })).toBe(200);
+    expect(await post('https://ui.example.com', { host: 'ui.example.com' })).toBe(200);
   });
 
   it('gets the headers that let it read only if it is listed', async () => {
@@ -131,6 +131,38 @@ describe('a web page of another site', () => {
     const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
     expect(await rawStatus('/api/threads', 'OPTIONS', { origin: 'https://ui.example.com', ...preflight })).toBe(204);
     expect(await rawStatus('/api/threads', 'OPTIONS', { origin: 'https://evil.example.com', ...preflight })).toBe(405);
+  });
+});
+
+describe('a host name', () => {
+  const status = (host: string, headers: Record<string, string> = {}) =>
+    rawStatus('/api/threads', 'POST', { host, 'content-type': 'application/json', ...headers }, '{}');
+
+  it('that a page of the web had resolved to this machine gets nothing, be it to read or to change', async () => {
+    expect(await status('evil.example.com:8001')).toBe(403);
+    expect(await status('evil.example.com', { origin: 'http://evil.example.com' })).toBe(403);
+    for (const host of [
+      'evil.example.com',
+      'localhost.evil.example.com',
+      '127.0.0.1.evil.example.com',
+      '0.0.0.0',
+      'a b',
+    ]) {
+      expect([host, await rawStatus('/api/models', 'GET', { host })]).toEqual([host, 403]);
+    }
+  });
+
+  it('of this machine, or of a listed proxy on it, is served', async () => {
+    for (const host of [
+      'localhost:8001',
+      '127.0.0.1',
+      '[::1]:8001',
+      'app.localhost',
+      'ui.example.com',
+      'UI.example.com',
+    ]) {
+      expect([host, await status(host)]).toEqual([host, 200]);
+    }
   });
 });
 
