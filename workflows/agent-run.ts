@@ -17,6 +17,9 @@ import { failureReason, outcomeOfFailure } from './failures';
 /** Kept well under the server's warning, so that a step never meets the limit. */
 const MAX_HISTORY_EVENTS = 3_000;
 
+/** Tool calls of one reply that run at once; with 2,000 pending activities the server takes no step of the workflow. */
+const MAX_PARALLEL_CALLS = 100;
+
 const statusAttribute = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, 'KEYWORD');
 
 /**
@@ -26,7 +29,7 @@ const statusAttribute = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, 'KEYW
 export async function agentRun(input: AgentRunInput): Promise<void> {
   const cancel = watchForCancel();
   const outcome = await cancel.scope
-    .run(() => loop(input, () => cancel.action !== null))
+    .run(() => loop(input, () => cancel.scope.consideredCancelled))
     .catch((error: unknown) => outcomeOfFailure(error, cancel.action));
   await CancellationScope.nonCancellable(() => finish(input.runId, outcome));
 }
@@ -44,7 +47,7 @@ async function loop(input: AgentRunInput, cancelled: () => boolean): Promise<Run
       ]);
       progress = afterModel(progress, decided);
     } else {
-      await Promise.all(next.calls.map((call) => runTool(input.runId, call)));
+      await runTools(input.runId, next.calls);
       progress = afterTools(progress);
       const { historyLength, continueAsNewSuggested } = workflowInfo();
       if ((continueAsNewSuggested || historyLength > MAX_HISTORY_EVENTS) && !cancelled()) {
@@ -64,6 +67,27 @@ async function begin(runId: string): Promise<RunProgress> {
 
 function namesOf(calls: readonly PendingToolCall[]): string {
   return calls.map((call) => call.name).join(', ');
+}
+
+/**
+ * All calls of a reply, in parallel. When one of them stops the run, by a cancel or a failure, the others are waited
+ * for: what they started must be over before the run has ended.
+ */
+async function runTools(runId: string, calls: readonly PendingToolCall[]): Promise<void> {
+  const scope = new CancellationScope();
+  await scope.run(async () => {
+    const waiting = calls.values();
+    const lanes = calls.slice(0, MAX_PARALLEL_CALLS).map(async () => {
+      for (const call of waiting) await runTool(runId, call);
+    });
+    try {
+      await Promise.all(lanes);
+    } catch (error) {
+      scope.cancel();
+      await Promise.allSettled(lanes);
+      throw error;
+    }
+  });
 }
 
 async function runTool(runId: string, { turn, toolCallId, name, pace, timeoutMs }: PendingToolCall): Promise<void> {
