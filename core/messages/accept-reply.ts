@@ -15,9 +15,12 @@ export interface UncheckedReply {
 export const MAX_ARGUMENT_DEPTH = 100;
 const MAX_RAW_ARGUMENTS = 500;
 
+/** Longer ids, in which some gateways carry data of their own, fit in no index of the database. */
+const LONGEST_CALL_ID = 512;
+
 /**
- * Turns an answer into the message that is stored. Calls without an id or with one that the reply used already get an
- * id of ours; a call without a name is `unknown_tool`; arguments that are no JSON object make the call invalid, and the
+ * Turns an answer into the message that is stored. Calls without an id, with an overlong one or with one that the reply
+ * used already get an id of ours; a call without a name is `unknown_tool`; arguments that are no JSON object make the call invalid, and the
  * model is told when it gets its results.
  */
 export function acceptReply(reply: UncheckedReply, messageId: string): AiMessage {
@@ -56,8 +59,10 @@ export function acceptReply(reply: UncheckedReply, messageId: string): AiMessage
 
 function uniqueId(id: string | null, used: ReadonlySet<string>, messageId: string, place: number): string {
   const given = storableText(id ?? '').trim();
-  if (given !== '' && !used.has(given)) return given;
-  return `deerflow_synthetic_tool_call_${messageId}_${given === '' ? 'missing' : 'repeated'}_${place}`;
+  const isLong = given.length > LONGEST_CALL_ID;
+  if (given !== '' && !isLong && !used.has(given)) return given;
+  const reason = given === '' ? 'missing' : isLong ? 'long' : 'repeated';
+  return `deerflow_synthetic_tool_call_${messageId}_${reason}_${place}`;
 }
 
 function parseArguments(text: string): { args: JsonObject } | { error: string } {

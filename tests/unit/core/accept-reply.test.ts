@@ -13,6 +13,17 @@ describe('a model reply is made safe before it is stored', () => {
     ]);
   });
 
+  test('a call whose id is too long to be stored gets one of ours, and one that just fits keeps its own', () => {
+    const { tool_calls } = acceptReply(
+      reply([
+        { id: 'x'.repeat(513), name: 'ls', args: '{}' },
+        { id: 'x'.repeat(512), name: 'ls', args: '{}' },
+      ]),
+      'm1',
+    );
+    expect(tool_calls.map(({ id }) => id)).toEqual(['deerflow_synthetic_tool_call_m1_long_0', 'x'.repeat(512)]);
+  });
+
   test('two calls with one id both survive under different ids', () => {
     const { tool_calls } = acceptReply(
       reply([
