@@ -1,7 +1,8 @@
 import { raw } from 'express';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { AppError } from '../../contracts';
-import { jsonDepth, storableJson } from '../../core/text';
+import { storableJson } from '../../core/text';
+import { jsonShape } from './json-shape';
 import { fault } from './validation';
 
 /** Largest body of a request that carries no files, in bytes. */
@@ -9,6 +10,9 @@ export const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
 
 /** Deeper bodies are refused: nothing that we store or send on may overflow a parser. */
 export const MAX_BODY_DEPTH = 200;
+
+/** Bodies with more values are refused: a client that means well sends text, not millions of numbers. */
+export const MAX_BODY_VALUES = 500_000;
 
 const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json\b/i;
 
@@ -28,11 +32,23 @@ function isMultipart(contentType: string | undefined): boolean {
 function parseBody(request: Request, _response: Response, next: NextFunction): void {
   const bytes: unknown = request.body;
   if (Buffer.isBuffer(bytes)) {
-    const text = bytes.toString('utf8');
     const contentType = request.headers['content-type'];
-    request.body = contentType === undefined || JSON_TYPE.test(contentType) ? parseJson(text) : text || undefined;
+    const isJson = contentType === undefined || JSON_TYPE.test(contentType);
+    if (isJson) refuseMonsters(bytes);
+    const text = bytes.toString('utf8');
+    request.body = isJson ? parseJson(text) : text || undefined;
   }
   next();
+}
+
+function refuseMonsters(bytes: Buffer): void {
+  const { depth, values } = jsonShape(bytes, { depth: MAX_BODY_DEPTH, values: MAX_BODY_VALUES });
+  if (depth > MAX_BODY_DEPTH) {
+    throw fault('value_error', ['body'], `Value error, the body is nested deeper than ${MAX_BODY_DEPTH} levels`, {});
+  }
+  if (values > MAX_BODY_VALUES) {
+    throw fault('value_error', ['body'], `Value error, the body has more than ${MAX_BODY_VALUES} values`, {});
+  }
 }
 
 /** What Postgres cannot store is replaced, so that a stray NUL never fails a request half-way. */
@@ -45,9 +61,6 @@ function parseJson(text: string): unknown {
     value = JSON.parse(text);
   } catch (error) {
     throw syntaxFault(error instanceof Error ? error.message : '', text);
-  }
-  if (jsonDepth(value, MAX_BODY_DEPTH) > MAX_BODY_DEPTH) {
-    throw fault('value_error', ['body'], `Value error, the body is nested deeper than ${MAX_BODY_DEPTH} levels`, {});
   }
   return UNSTORABLE.test(text) ? storableJson(value) : value;
 }

@@ -10,6 +10,9 @@ export interface RequestFault {
   ctx?: Record<string, unknown>;
 }
 
+/** Faults that one answer tells; whoever has more than these learns nothing from the rest. */
+const MAX_FAULTS = 100;
+
 /** A request that does not fit: answered 422 with the list of faults. */
 export class RequestValidationError extends AppError {
   override readonly name = 'RequestValidationError';
@@ -23,11 +26,12 @@ export function fault(type: string, loc: RequestFault['loc'], msg: string, input
   return new RequestValidationError([{ type, loc, msg, input, ...(ctx === undefined ? {} : { ctx }) }]);
 }
 
-/** Parses a part of a request (`body`, `query`, `path`); every fault is reported at once. */
+/** Parses a part of a request (`body`, `query`, `path`); the faults are reported at once. */
 export function parse<T extends z.ZodType>(schema: T, value: unknown, place: 'body' | 'query' | 'path'): z.output<T> {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  throw new RequestValidationError(result.error.issues.flatMap((issue) => toFaults(issue, place, value)));
+  const issues = result.error.issues.slice(0, MAX_FAULTS);
+  throw new RequestValidationError(issues.flatMap((issue) => toFaults(issue, place, value)).slice(0, MAX_FAULTS));
 }
 
 function valueAt(root: unknown, path: PropertyKey[]): unknown {
@@ -44,7 +48,7 @@ function toFaults(issue: z.core.$ZodIssue, place: string, root: unknown): Reques
   const input = valueAt(root, issue.path) ?? null;
   if (issue.code === 'invalid_union') {
     return issue.errors
-      .flat()
+      .flatMap((errors) => errors.slice(0, MAX_FAULTS))
       .flatMap((inner) => toFaults({ ...inner, path: [...issue.path, ...inner.path] }, place, root));
   }
   if (issue.code === 'invalid_type' && loc.length === 1 && root !== undefined) {
@@ -52,7 +56,7 @@ function toFaults(issue: z.core.$ZodIssue, place: string, root: unknown): Reques
     return [{ type: 'model_attributes_type', loc, msg, input }];
   }
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, MAX_FAULTS).map((key) => ({
       type: 'extra_forbidden',
       loc: [...loc, key],
       msg: 'Extra inputs are not permitted',

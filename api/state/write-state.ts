@@ -9,6 +9,8 @@ import type { CheckpointRow, StepCommit, Stores } from '../../db';
 
 type StateUpdate = z.output<typeof threadStateUpdateRequestSchema>;
 
+/** Unknown channels that an answer names. */
+const SHOWN_CHANNELS = 20;
 const DEFAULT_NODE = 'manual_state_update';
 
 /**
@@ -23,7 +25,8 @@ export async function writeState(
   const { owner, threadId } = thread;
   const unknown = Object.keys(update.values).filter((channel) => !isKnownChannel(channel));
   if (unknown.length > 0) {
-    throw new AppError('invalid_request', `Unknown thread-state field(s): ${unknown.join(', ')}`);
+    const shown = unknown.slice(0, SHOWN_CHANNELS).join(', ');
+    throw new AppError('invalid_request', `Unknown thread-state field(s): ${shown}`);
   }
   const messages = newMessages(update.values);
   if (!(await stores.threads.hold(owner, threadId, 'state write'))) {

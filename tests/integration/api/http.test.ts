@@ -64,6 +64,32 @@ describe('a body', () => {
     expect(answer.status).toBe(422);
   });
 
+  it('of brackets or of millions of values is refused before it is parsed', async () => {
+    for (const body of ['['.repeat(15_000_000), `{"metadata":{"a":[${'1,'.repeat(7_000_000)}1]}}`]) {
+      const begun = Date.now();
+      const answer = await api.request('POST', '/api/threads', body);
+      expect(answer).toMatchObject({
+        status: 422,
+        body: { detail: [{ type: 'value_error', loc: ['body'], input: {} }] },
+      });
+      expect(Date.now() - begun).toBeLessThan(2_000);
+    }
+  });
+
+  it('with any number of faults is told a hundred of them', async () => {
+    const numbers = Array.from({ length: 200_000 }, (_, place) => place);
+    const keys = Object.fromEntries(numbers.slice(0, 50_000).map((place) => [`k${place}`, place]));
+    for (const [path, body] of [
+      ['/api/threads/search', { ids: numbers }],
+      ['/api/runs', keys],
+      ['/api/runs', { stream_mode: 'values', interrupt_before: ['x'], conversation_references: numbers, ...keys }],
+    ] as const) {
+      const answer = await api.request('POST', path, body);
+      expect(answer.status).toBe(422);
+      expect((answer.body as { detail: unknown[] }).detail).toHaveLength(100);
+    }
+  });
+
   it('larger than 20 MB is refused, and one of 15 MB is not', async () => {
     const body = (megabytes: number): string =>
       JSON.stringify({ metadata: { a: 'x'.repeat(megabytes * 1024 * 1024) } });
