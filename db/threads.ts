@@ -161,9 +161,9 @@ function filters(search: Pick<ThreadSearch, 'owner' | 'metadata' | 'status' | 'a
   const parameters: unknown[] = [search.owner];
   const conditions = ['owner = $1'];
   const bind = (value: unknown): string => `$${parameters.push(value)}`;
-  for (const [key, value] of Object.entries(search.metadata)) {
+  if (Object.keys(search.metadata).length > 0) {
     // Containment compares JSON types too, so `true` is not `1`; a null must be there, not missing.
-    conditions.push(`metadata @> ${bind(JSON.stringify({ [key]: value }))}::jsonb`);
+    conditions.push(`metadata @> ${bind(JSON.stringify(search.metadata))}::jsonb`);
   }
   if (search.status !== undefined) conditions.push(`status = ${bind(search.status)}`);
   if (search.ids !== undefined) conditions.push(`thread_id = any(${bind(search.ids)})`);
