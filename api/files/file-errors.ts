@@ -4,7 +4,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Whether a path leads nowhere: a part is missing, is no directory, or is longer than the file system allows. */
+/** Whether a path leads nowhere: a part is missing, no directory, a link to itself, or longer than the system allows. */
 export function leadsNowhere(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(errorCode(error) ?? '');
+  return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(errorCode(error) ?? '');
 }

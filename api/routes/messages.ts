@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { AppError } from '../../contracts';
 import { eventQuerySchema, messageQuerySchema } from '../../contracts/schemas/threads';
 import type { MessageQuery, RunRow } from '../../db';
+import { storableText } from '../../core/text';
 import type { ApiDependencies } from '../dependencies';
 import { handler, identityOf, pathParameter } from '../http/handler';
 import { readableThread, runNotFound } from '../http/owned';
@@ -90,12 +91,14 @@ export function createMessagesRouter(deps: ApiDependencies): Router {
       const query = parse(eventQuerySchema, request.query, 'query');
       const { owner, threadId } = await readableThread(deps, request, response);
       const run = await runs.get(owner, pathParameter(request, 'runId'));
-      const types = query.event_types?.split(',').filter((type) => type !== '');
+      const types = storableText(query.event_types ?? '')
+        .split(',')
+        .filter((type) => type !== '');
       const options = {
         limit: query.limit,
         afterSeq: query.after_seq,
-        ...(types === undefined || types.length === 0 ? {} : { types }),
-        ...(query.task_id === undefined ? {} : { taskId: query.task_id }),
+        ...(types.length === 0 ? {} : { types }),
+        ...(query.task_id === undefined ? {} : { taskId: storableText(query.task_id) }),
       };
       response.json(run?.threadId === threadId ? await journal.runEvents(run.runId, options) : []);
     }),

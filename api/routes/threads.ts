@@ -8,6 +8,7 @@ import {
   threadPatchRequestSchema,
   threadSearchRequestSchema,
 } from '../../contracts/schemas/threads';
+import { storableText } from '../../core/text';
 import type { ApiDependencies } from '../dependencies';
 import { copyThreadFiles } from '../files/copy-thread-files';
 import { removeThreadFiles } from '../files/remove-thread-files';
@@ -122,7 +123,7 @@ async function deleteThread(
   request: Parameters<typeof pathParameter>[0],
 ): Promise<string> {
   const { threads } = deps.stores;
-  const threadId = pathParameter(request, 'threadId');
+  const threadId = storableText(pathParameter(request, 'threadId'));
   if ((await threads.get(owner, threadId)) === null) throw threadNotFound(threadId);
   const busy = new AppError('thread_busy', 'Thread has work in flight. Delete it after the work finishes.');
   if (!(await threads.hold(owner, threadId, 'deletion'))) throw busy;

@@ -161,6 +161,12 @@ describe('staying inside', () => {
     expect(await (await open('outputs/inside.txt')).text()).toBe('real');
   });
 
+  test('a link to itself leads nowhere', async () => {
+    symlinkSync('loop', join(directories.outputs, 'loop'));
+    expect((await open('outputs/loop')).status).toBe(404);
+    expect((await open('outputs/loop/inner.txt')).status).toBe(404);
+  });
+
   test('a named pipe is refused at once instead of being waited for', async () => {
     execFileSync('mkfifo', [join(directories.outputs, 'pipe')]);
     const answer = await open('outputs/pipe');

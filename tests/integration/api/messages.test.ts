@@ -141,6 +141,8 @@ describe('the messages and events of a run', () => {
     expect(chosen.map((row) => row.event_type)).toEqual(['run.start']);
     expect((await events(second.runId, '?after_seq=5')).map((row) => row.seq)).toEqual([6]);
     expect(await events('nope')).toEqual([]);
+    expect(await events(first.runId, '?event_types=%00')).toEqual([]);
+    expect(await events(first.runId, '?task_id=a%00b')).toEqual([]);
   });
 
   it('tell that no file changes are recorded', async () => {

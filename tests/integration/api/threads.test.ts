@@ -145,6 +145,17 @@ describe('searching threads', () => {
     expect((await api.request('POST', '/api/threads/count', { metadata: mark })).body).toBe(4);
   });
 
+  it('takes thousands of metadata keys as one condition', async () => {
+    const many = {
+      ...tag(),
+      ...Object.fromEntries(Array.from({ length: 70_000 }, (_, place) => [`k${place}`, place])),
+    };
+    const { thread_id: threadId } = await create({ metadata: many });
+    expect((await search({ metadata: many })).map((thread) => thread.thread_id)).toEqual([threadId]);
+    expect(await search({ metadata: { ...many, k5: 'other' } })).toEqual([]);
+    expect((await api.request('POST', '/api/threads/count', { metadata: many })).body).toBe(1);
+  });
+
   it('shows pinned threads first, then the newest, whatever pinning does to them', async () => {
     const mark = tag();
     const old = await create({ metadata: mark });
@@ -260,6 +271,7 @@ describe('deleting a thread', () => {
     await api.stores.threads.create({ threadId: 'old.id', owner: 'alice', metadata: {} });
     expect((await api.request('GET', '/api/threads/old.id')).status).toBe(422);
     expect((await api.request('DELETE', '/api/threads/old.id')).status).toBe(200);
+    expect((await api.request('DELETE', '/api/threads/old%00id')).status).toBe(404);
   });
 });
 
