@@ -69,6 +69,7 @@ export function createRunsRouter(deps: ApiDependencies): Router {
   router.get(
     '/threads/:threadId/runs/:runId/join',
     handler(async (request, response) => {
+      refuseHead(request, response, 'GET');
       const { cancel_on_disconnect: cancelOnHangUp } = parse(cancelQuerySchema, request.query, 'query');
       const run = await ownRun(deps, request, response);
       if (wantsJson(request, response)) await sendFinalValues(deps, response, run, { cancelOnHangUp });
@@ -77,6 +78,7 @@ export function createRunsRouter(deps: ApiDependencies): Router {
   );
 
   const stream = handler(async (request, response) => {
+    refuseHead(request, response, 'GET, POST');
     const query = parse(cancelQuerySchema, request.query, 'query');
     const run = await ownRun(deps, request, response);
     if (query.action !== undefined) {
@@ -89,6 +91,13 @@ export function createRunsRouter(deps: ApiDependencies): Router {
   router.post('/threads/:threadId/runs/:runId/stream', stream);
 
   return router;
+}
+
+/** Express takes HEAD as GET; here that would hold the connection until the run's end, or cancel the run. */
+function refuseHead(request: Request, response: Response, allowed: string): void {
+  if (request.method !== 'HEAD') return;
+  response.set('Allow', allowed);
+  throw new AppError('method_not_allowed', 'Method Not Allowed');
 }
 
 async function joinStream(

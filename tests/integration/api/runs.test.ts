@@ -248,6 +248,19 @@ describe('joining a run', () => {
   });
 });
 
+describe("asking for the headers of a run's stream", () => {
+  it('neither waits for the end of the run nor cancels it', async () => {
+    const script = await newRun();
+    for (const path of ['/stream', '/stream?action=interrupt', '/join']) {
+      const answer = await api.request('HEAD', pathOf(script) + path);
+      expect([path, answer.status]).toEqual([path, 405]);
+      expect(answer.headers.get('allow')).toContain('GET');
+    }
+    expect(await api.stores.runs.load(script.runId)).toMatchObject({ cancelAction: null });
+    await script.finish('success');
+  });
+});
+
 describe('deleting a run', () => {
   it('is possible once it has ended', async () => {
     const script = await newRun();
