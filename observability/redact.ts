@@ -9,11 +9,18 @@ const CENSOR = '[redacted]';
 const SECRET_TEXTS: ReadonlyArray<readonly [RegExp, string]> = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, CENSOR],
   // Credentials in an address: everything between the scheme and the host.
-  [/([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]+@/gi, `$1${CENSOR}@`],
+  // The length of the scheme is bounded, or every letter of a long word would be tried as its beginning.
+  [/([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#]+@/gi, `$1${CENSOR}@`],
   [/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${CENSOR}`],
   [/\bsk-[A-Za-z0-9_*-]{6,}/g, CENSOR],
   [/\b(gh[pousr]_[A-Za-z0-9]{16,}|xox[a-z]-[A-Za-z0-9-]{8,}|AKIA[0-9A-Z]{12,}|AIza[A-Za-z0-9_-]{20,})/g, CENSOR],
-  [/\b(api[-_]?key|access[-_]?token|password|secret)(["']?\s*[=:]\s*["']?)[^\s"'&,;]+/gi, `$1$2${CENSOR}`],
+  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, CENSOR],
+  // Also at the end of a longer name, as `PGPASSWORD`; a value in quotes goes up to the closing one.
+  [/(api[-_]?key|(?:access|auth|refresh|id)[-_]?token|password|secret)(["']?\s*[=:]\s*)"[^"]*/gi, `$1$2"${CENSOR}`],
+  [
+    /(api[-_]?key|(?:access|auth|refresh|id)[-_]?token|password|secret)(["']?\s*[=:]\s*'?)[^\s"'&,;]+/gi,
+    `$1$2${CENSOR}`,
+  ],
 ];
 
 export function redactText(text: string): string {
