@@ -16,7 +16,7 @@ const DEEPEST_NESTING = 8;
 /** Dangers that only the whole text shows. */
 const WHOLE_TEXT_DANGERS = [
   /(?<![\w:.-])([\w:.-]{1,64})\s*\(\)\s*\{[^}]*\1\s*\|\s*\1\s*&/,
-  /\bwhile\s+(?:true|:|\[?\s*1\s*\]?)\s*[;\n][^]*?&\s*(?:;|\n)?\s*done\b/,
+  /\bwhile\s+(?:true|:|\[?\s*1\s*\]?)\s*[;\n][^]*?&\s*(?:;\s*)?done\b/,
 ];
 
 export function auditCommand(command: string): AuditVerdict {

@@ -145,6 +145,8 @@ it('is quick on hostile texts of the longest length', () => {
     '`'.repeat(9_999),
     '('.repeat(10_000),
     'while true;'.repeat(900),
+    `${'while true;'.repeat(300)}&${' '.repeat(6_000)}`,
+    `${'while true;'.repeat(300)}&${'\n'.repeat(6_000)}`,
     'a:'.repeat(5_000),
     '<<E\n'.repeat(2_500),
     '"'.repeat(9_999),
