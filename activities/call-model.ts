@@ -73,9 +73,9 @@ async function committedOutcome(deps: ActivityDependencies, runId: string, turn:
 }
 
 async function ask(deps: ActivityDependencies, current: ModelTurn): Promise<{ message: AiMessage; reply: ModelReply }> {
-  const { facts, runId, step, signal } = current;
+  const { facts, runId, turn, step, signal } = current;
   const modes = facts.options.streamModes;
-  const append = (events: RunEventInput[]): Promise<unknown> => deps.stores.events.append(runId, events);
+  const append = (events: RunEventInput[]): Promise<unknown> => deps.stores.events.append(runId, events, turn);
   await tellStart(deps, current);
 
   const abort = new AbortController();
@@ -105,7 +105,7 @@ async function ask(deps: ActivityDependencies, current: ModelTurn): Promise<{ me
 }
 
 /** Readers learn that a step begins, and that an attempt which died in mid-reply is being repeated. */
-async function tellStart(deps: ActivityDependencies, { runId, step, facts }: ModelTurn): Promise<void> {
+async function tellStart(deps: ActivityDependencies, { runId, turn, step, facts }: ModelTurn): Promise<void> {
   const events = stepStartEvents(NODE, step);
   const { attempt } = Context.current().info;
   if (attempt > 1 && (await deps.stores.events.lastKind(runId)) === 'text-delta') {
@@ -122,7 +122,7 @@ async function tellStart(deps: ActivityDependencies, { runId, step, facts }: Mod
     });
   }
   const wanted = selectEvents(facts.options.streamModes, events);
-  if (wanted.length > 0) await deps.stores.events.append(runId, wanted);
+  if (wanted.length > 0) await deps.stores.events.append(runId, wanted, turn);
 }
 
 function baseRequest(

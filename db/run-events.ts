@@ -4,8 +4,11 @@ import { translateErrors } from './errors';
 import { eventParameters } from './message-log';
 
 export interface RunEventStore {
-  /** Adds events; throws `run_closed` once the run has ended. Returns the number of the first. */
-  append(runId: string, events: RunEventInput[]): Promise<number>;
+  /**
+   * Adds events; throws `run_closed` once the run has ended and `already_committed` once the turn that they belong to is
+   * committed. Returns the number of the first.
+   */
+  append(runId: string, events: RunEventInput[], turn?: number): Promise<number>;
   /** Events after a number, in order. */
   read(runId: string, after: number, limit: number): Promise<RunEvent[]>;
   /** Number of the newest event that is not newer than an SSE id; -1 where there is none. */
@@ -26,12 +29,12 @@ export function createRunEventStore(database: Database): RunEventStore {
     translateErrors(async () => (await pool.query<{ number: number | null }>(sql, parameters)).rows[0]?.number ?? -1);
 
   return {
-    append: (runId, events) =>
+    append: (runId, events, turn) =>
       translateErrors(async () => {
-        const { rows } = await pool.query<{ first: number }>('select append_run_events($1, $2::jsonb) as first', [
-          runId,
-          JSON.stringify(events.map(eventParameters)),
-        ]);
+        const { rows } = await pool.query<{ first: number }>(
+          'select append_run_events($1, $2::jsonb, null, $3::int) as first',
+          [runId, JSON.stringify(events.map(eventParameters)), turn ?? null],
+        );
         return rows[0]?.first ?? 0;
       }),
     read: (runId, after, limit) =>

@@ -1,8 +1,10 @@
 -- Commits are functions of the database, so that one step of a run is one round trip and one transaction.
 
 -- Adds events to a run's stream and wakes its readers. Refuses when the run has ended.
--- events: [{kind, payload, message_id?}]; message_since: the version that message ids refer to.
-create function append_run_events(p_run_id uuid, p_events jsonb, p_message_since bigint default null)
+-- events: [{kind, payload, message_id?}]; message_since: the version that message ids refer to; turn: the turn that is
+-- being worked on, which must not be committed: an attempt that was given up for dead may still have text to add.
+create function append_run_events(
+  p_run_id uuid, p_events jsonb, p_message_since bigint default null, p_turn int default null)
 returns int language plpgsql as $$
 declare
   v_first int;
@@ -12,6 +14,10 @@ begin
     returning next_number - jsonb_array_length(p_events) into v_first;
   if v_first is null then
     raise exception 'run % is closed', p_run_id using errcode = 'DF001';
+  end if;
+  -- After the lock on the stream, which a commit of the turn holds to its end.
+  if exists (select 1 from model_turns where run_id = p_run_id and turn = p_turn) then
+    raise exception 'turn % of run % is committed', p_turn, p_run_id using errcode = 'DF003';
   end if;
   insert into run_events (run_id, number, kind, payload, message_id, message_since)
     select p_run_id, v_first + (e.ordinality - 1)::int, e.value ->> 'kind', (e.value -> 'payload')::json,
@@ -79,6 +85,8 @@ declare
   v_thread text := p ->> 'thread_id';
   v_run uuid := (p ->> 'run_id')::uuid;
   v_seq bigint;
+  -- Number that the positions of this commit begin with.
+  v_first bigint;
   v_journal bigint;
   v_parent uuid;
   v_item jsonb;
@@ -92,8 +100,9 @@ declare
   v_complete boolean := false;
   v_artifacts jsonb;
 begin
+  -- A commit of very many messages takes the room of several, so that the next one still comes behind it.
   update threads
-    set log_seq = log_seq + 1,
+    set log_seq = log_seq + 1 + jsonb_array_length(v_messages) / 10000,
         journal_seq = journal_seq + jsonb_array_length(v_journal_rows) + (p ? 'tool_result')::int,
         updated_at = case when (p ->> 'touch') = 'false' then updated_at else now() end
     where thread_id = v_thread
@@ -102,6 +111,7 @@ begin
   if v_seq is null then
     raise exception 'thread % is gone', v_thread using errcode = 'DF002';
   end if;
+  v_first := v_seq - jsonb_array_length(v_messages) / 10000;
 
   if v_run is not null then
     perform 1 from run_streams where run_id = v_run and not closed for update;
@@ -154,7 +164,7 @@ begin
       where thread_id = v_thread and message_id = v_item ->> 'id' and until is null and since < v_seq
       returning position into v_position;
     if not found then
-      v_position := coalesce((v_item ->> 'position')::bigint, v_seq * 10000 + v_index);
+      v_position := coalesce((v_item ->> 'position')::bigint, v_first * 10000 + v_index);
     end if;
     insert into thread_messages (thread_id, message_id, position, since, run_id, body)
       values (v_thread, v_item ->> 'id', v_position, v_seq, v_run, (v_item -> 'body')::json)
