@@ -235,7 +235,8 @@ function visibleAt(watermark: number | undefined): string {
 async function readState(client: Queryable, threadId: string, watermark?: number): Promise<ThreadState> {
   const parameters = watermark === undefined ? [threadId] : [threadId, watermark];
   const { rows } = await client.query<{ body: string }>(
-    `select body::text as body from thread_messages where thread_id = $1 and ${visibleAt(watermark)} order by position`,
+    `select body::text as body from thread_messages where thread_id = $1 and ${visibleAt(watermark)}
+     order by position, since`,
     parameters,
   );
   return { messages: rows.map((row) => row.body), channels: await readChannels(client, threadId, watermark) };
@@ -247,7 +248,7 @@ async function readMessages(client: Queryable, threadId: string, watermark?: num
     `select m.body::text as body, m.run_id as "runId", m.since,
             floor(extract(epoch from r.ended_at - coalesce(r.started_at, r.created_at)))::int as "runSeconds"
      from (select * from thread_messages where thread_id = $1 and ${visibleAt(watermark)}) m
-     left join runs r on r.run_id = m.run_id order by m.position`,
+     left join runs r on r.run_id = m.run_id order by m.position, m.since`,
     parameters,
   );
   return rows;

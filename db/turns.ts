@@ -57,10 +57,10 @@ export function createTurnStore(database: Database): TurnStore {
         const { rows } = await pool.query<MessageChange & { open: boolean }>(
           seq < 0
             ? `select message_id as "messageId", position, body as message, true as open
-               from thread_messages where thread_id = $1 and until is null and since > $2 order by position`
+               from thread_messages where thread_id = $1 and until is null and since > $2 order by position, since`
             : `select message_id as "messageId", position, case when until is null then body end as message,
                       until is null as open
-               from thread_messages where thread_id = $1 and (since > $2 or until > $2) order by position`,
+               from thread_messages where thread_id = $1 and (since > $2 or until > $2) order by position, since`,
           [threadId, seq],
         );
         const open = new Set(rows.filter((row) => row.open).map((row) => row.messageId));

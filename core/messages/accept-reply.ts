@@ -20,8 +20,8 @@ const LONGEST_CALL_ID = 512;
 
 /**
  * Turns an answer into the message that is stored. Calls without an id, with an overlong one or with one that the reply
- * used already get an id of ours; a call without a name is `unknown_tool`; arguments that are no JSON object make the call invalid, and the
- * model is told when it gets its results.
+ * used already get an id of ours; a call without a name is `unknown_tool`; arguments that are no JSON object make the
+ * call invalid, and the model is told when it gets its results.
  */
 export function acceptReply(reply: UncheckedReply, messageId: string): AiMessage {
   const used = new Set<string>();

@@ -51,6 +51,14 @@ describe('the message log', () => {
     expect(await texts(threadId)).toEqual(['q1', 'a1']);
   });
 
+  test('what comes after a commit of very many messages stands behind all of them', async () => {
+    const threadId = await newThread();
+    const many = Array.from({ length: 10_050 }, (_, place) => humanMessage(`${place}`));
+    await db.stores.log.commit({ threadId, messages: many });
+    await db.stores.log.commit({ threadId, messages: [humanMessage('last')] });
+    expect(await texts(threadId)).toEqual([...many.map(({ content }) => content), 'last']);
+  });
+
   test('artifacts are united in order and never doubled', async () => {
     const threadId = await newThread();
     await db.stores.log.commit({ threadId, artifacts: ['/a', '/b'] });
