@@ -8,9 +8,13 @@ import { referencePage } from './reference-page';
 /** What the page of Swagger UI loads; nothing else of the package is served. */
 const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
-/** All from this server. Swagger UI sets styles in its elements and has its icons in addresses. */
+/**
+ * All from this server, and in no frame of another page, which could lead clicks onto it. Swagger UI sets styles in its
+ * elements and has its icons in addresses.
+ */
 const CONTENT_POLICY =
-  "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:";
+  "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+  "img-src 'self' data:; frame-ancestors 'none'";
 
 const PAGE =
   '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>DeerFlow on Temporal: API</title>' +

@@ -87,6 +87,15 @@ test('the page to read names every route and runs no script', async () => {
   expect(html).not.toContain('<script');
 });
 
+test('the pages load nothing from elsewhere and stand in no frame of another page', async () => {
+  const url = await start(true);
+  for (const page of ['/docs', '/redoc']) {
+    const policy = (await fetch(url + page)).headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+  }
+});
+
 test('where documentation is switched off, none of it is there', async () => {
   const url = await start(false);
   const paths = ['/docs', '/redoc', '/openapi.json', '/docs/swagger-ui.css', '/docs/start.js'];
