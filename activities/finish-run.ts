@@ -5,7 +5,7 @@ import type { DeliveryCheck, Verdict } from '../core/agent-loop/ending';
 import { hasSucceeded } from '../core/run-status';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import { localTitle } from '../core/title';
-import type { JournalInput, PlannedCall, RunEnding, RunRow, StepCommit, StepFacts } from '../db';
+import type { JournalInput, LeftUndone, PlannedCall, RunEnding, RunRow, StepCommit } from '../db';
 import { RESERVED_NAMES } from '../sandbox';
 import type { ActivityDependencies } from './dependencies';
 import { producedFiles } from './produced-files';
@@ -14,8 +14,6 @@ const CANCELLED_CALL = 'Error: this tool call was cancelled by the user before i
 const ABANDONED_CALL = 'Error: the run ended before this tool call gave a result.';
 
 interface EndFacts {
-  facts: StepFacts;
-  unfinished: PlannedCall[];
   delivery: DeliveryCheck;
   title: string | null;
   modelFailure: string | null;
@@ -29,9 +27,9 @@ export async function finishRun(deps: ActivityDependencies, input: FinishRunInpu
   const row = await deps.stores.runs.load(input.runId);
   if (row === null) return { status: 'deleted', hasWebhook: false };
   const known = row.admission === 'ended' ? null : await gatherFacts(deps, row, input.outcome);
-  const ended = await deps.stores.runs.end(input.runId, (locked) => {
+  const ended = await deps.stores.runs.end(input.runId, (locked, left) => {
     if (known === null) throw new Error('A run that had ended cannot be open again.');
-    return decideEnding(locked, input.outcome, known);
+    return decideEnding(locked, input.outcome, known, left);
   });
   if (ended === null) return { status: 'deleted', hasWebhook: false };
   if (ended.next !== null) await startNext(deps, ended.next);
@@ -54,10 +52,7 @@ async function gatherFacts(deps: ActivityDependencies, row: RunRow, outcome: Run
   const { stores, config } = deps;
   const facts = await stores.turns.facts(row.runId, 0);
   if (facts === null) return null;
-  const [unfinished, byTool] = await Promise.all([
-    stores.ledger.unfinished(row.runId),
-    stores.ledger.presented(row.runId),
-  ]);
+  const byTool = await stores.ledger.presented(row.runId);
   const { outputs } = deps.paths.directories(row.owner, row.threadId);
   const produced =
     row.startedAt === null
@@ -72,7 +67,7 @@ async function gatherFacts(deps: ActivityDependencies, row: RunRow, outcome: Run
   const title = needsTitle ? localTitle(messages, config.title.max_chars) : null;
   const presented = [...new Set(Object.values(byTool).flat())];
   const modelFailure = failureDetailOf(messages.at(-1));
-  return { facts, unfinished, title, modelFailure, delivery: { produced, presented, byTool } };
+  return { title, modelFailure, delivery: { produced, presented, byTool } };
 }
 
 function failureDetailOf(message: Message | undefined): string | null {
@@ -80,7 +75,7 @@ function failureDetailOf(message: Message | undefined): string | null {
   return typeof detail === 'string' ? detail : null;
 }
 
-function decideEnding(row: RunRow, outcome: RunOutcome, known: EndFacts): RunEnding {
+function decideEnding(row: RunRow, outcome: RunOutcome, known: EndFacts, left: LeftUndone): RunEnding {
   const effective = effectiveOutcome(outcome, row.cancelAction);
   const receipt = deliveryReceipt(known.delivery);
   const delivered = receipt['satisfied'] !== false;
@@ -92,16 +87,21 @@ function decideEnding(row: RunRow, outcome: RunOutcome, known: EndFacts): RunEnd
     stopReason: effective.kind === 'success' ? (effective.stopReason ?? null) : null,
     rollback: verdict.rollback,
     threadStatus: verdict.threadStatus,
-    commit: endingCommit(row, effective, verdict, known),
+    commit: endingCommit(row, effective, verdict, known, left),
   };
 }
 
-function endingCommit(row: RunRow, outcome: RunOutcome, verdict: Verdict, known: EndFacts): RunEnding['commit'] {
-  const step = known.facts.stepsBefore + 1;
+function endingCommit(
+  row: RunRow,
+  outcome: RunOutcome,
+  verdict: Verdict,
+  known: EndFacts,
+  left: LeftUndone,
+): RunEnding['commit'] {
+  const step = left.step + 1;
   const breakpoint = outcome.kind === 'breakpoint' ? outcome.next : null;
   // A rollback takes the whole run back: nothing of it is completed.
-  const results =
-    verdict.rollback || breakpoint !== null ? [] : known.unfinished.map((call) => abandoned(call, outcome));
+  const results = verdict.rollback || breakpoint !== null ? [] : left.calls.map((call) => abandoned(call, outcome));
   const title = verdict.rollback ? null : known.title;
   const changes = results.length > 0 || title !== null || verdict.rollback || breakpoint !== null || verdict.errorFrame;
   const interrupts = breakpoint?.map((node) => ({ id: randomUUID(), value: { type: 'breakpoint', node } }));

@@ -21,7 +21,7 @@ export type {
 } from './message-log';
 export { migrate } from './migrate';
 export type { AdmissionRequest, AdmissionResult } from './run-admission';
-export type { EndedRun, RunEnding } from './run-ending';
+export type { EndedRun, LeftUndone, RunEnding } from './run-ending';
 export type { RunEventStore } from './run-events';
 export { toRunRecord } from './run-row';
 export type { RunRow } from './run-row';

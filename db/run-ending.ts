@@ -7,6 +7,8 @@ import type { StepCommit } from './message-log';
 import { commitStep, isUuid } from './message-log';
 import type { RunRow } from './run-row';
 import { RUN_COLUMNS } from './run-row';
+import type { PlannedCall } from './tool-ledger';
+import { unfinishedCalls } from './tool-ledger';
 
 export interface RunEnding {
   status: RunStatus;
@@ -41,6 +43,13 @@ async function lockRun(client: PoolClient, runId: string): Promise<RunRow | null
   return rows[0] ?? null;
 }
 
+/** What a run leaves undone, read under the lock: a call of the model that was given up may still have had its reply. */
+export interface LeftUndone {
+  calls: PlannedCall[];
+  /** Number of the thread's newest step. */
+  step: number;
+}
+
 /**
  * Writes a run's terminal status: the only place that does. `decide` sees the locked row, so a cancel that was accepted
  * first is never lost. Repeating it changes nothing.
@@ -48,17 +57,25 @@ async function lockRun(client: PoolClient, runId: string): Promise<RunRow | null
 export async function endRun(
   database: Database,
   runId: string,
-  decide: (row: RunRow) => RunEnding,
+  decide: (row: RunRow, left: LeftUndone) => RunEnding,
 ): Promise<EndedRun | null> {
   return translateErrors(() =>
     database.transaction(async (client) => {
       const row = await lockRun(client, runId);
       if (row === null) return null;
       if (row.admission === 'ended') return { row, endedNow: false, next: await unstartedRun(client, row.threadId) };
-      const ended = await writeEnding(client, row, decide(row));
+      const ended = await writeEnding(client, row, decide(row, await leftUndone(client, row)));
       return { row: ended, endedNow: true, next: await unstartedRun(client, row.threadId) };
     }),
   );
+}
+
+async function leftUndone(client: Queryable, { runId, threadId }: RunRow): Promise<LeftUndone> {
+  const { rows } = await client.query<{ step: number }>(
+    'select step from checkpoints where thread_id = $1 order by watermark desc limit 1',
+    [threadId],
+  );
+  return { calls: await unfinishedCalls(client, runId), step: rows[0]?.step ?? -1 };
 }
 
 /** Ends a run that has not begun, as its canceller asked. */

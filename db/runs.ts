@@ -5,7 +5,7 @@ import type { StepCommit } from './message-log';
 import { commitStep, isUuid } from './message-log';
 import type { AdmissionRequest, AdmissionResult } from './run-admission';
 import { admitRun } from './run-admission';
-import type { EndedRun, RunEnding } from './run-ending';
+import type { EndedRun, LeftUndone, RunEnding } from './run-ending';
 import { endRun, requestCancel } from './run-ending';
 import type { RunRow } from './run-row';
 import { RUN_COLUMNS } from './run-row';
@@ -37,7 +37,7 @@ export interface RunStore {
   /** Marks the run as running with its first commit; false where an earlier attempt did. */
   begin(runId: string, commit: Omit<StepCommit, 'runId'>, modelName: string | null): Promise<boolean>;
   /** Writes the terminal status; see `endRun`. */
-  end(runId: string, decide: (row: RunRow) => RunEnding): Promise<EndedRun | null>;
+  end(runId: string, decide: (row: RunRow, left: LeftUndone) => RunEnding): Promise<EndedRun | null>;
   markWorkflowStarted(runId: string): Promise<void>;
   supersede(threadId: string, runId: string): Promise<void>;
   delete(owner: string, runId: string): Promise<boolean>;

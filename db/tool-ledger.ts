@@ -1,5 +1,5 @@
 import type { JsonObject } from '../contracts';
-import type { Database } from './database';
+import type { Database, Queryable } from './database';
 import { translateErrors } from './errors';
 
 export interface WritePlanRow {
@@ -42,8 +42,6 @@ export interface ToolLedger {
    * was quicker since the entry was read: that one has the effect.
    */
   start(key: CallKey, entry: Pick<LedgerEntry, 'attempts'>, writePlan: WritePlanRow | null): Promise<boolean>;
-  /** Calls of a run without a result, in the order of the reply. */
-  unfinished(runId: string): Promise<PlannedCall[]>;
   /** Paths that a run presented, by tool. */
   presented(runId: string): Promise<Record<string, string[]>>;
 }
@@ -75,15 +73,6 @@ export function createToolLedger(database: Database): ToolLedger {
         );
         return rowCount === 1;
       }),
-    unfinished: (runId) =>
-      translateErrors(async () => {
-        const { rows } = await pool.query<PlannedCall>(
-          `select turn, tool_call_id as "toolCallId", name from tool_calls
-           where run_id = $1 and state <> 'done' order by turn, place`,
-          [runId],
-        );
-        return rows;
-      }),
     presented: (runId) =>
       translateErrors(async () => {
         const { rows } = await pool.query<{ name: string; paths: string[] }>(
@@ -94,4 +83,14 @@ export function createToolLedger(database: Database): ToolLedger {
         return Object.fromEntries(rows.map((row) => [row.name, [...new Set(row.paths)]]));
       }),
   };
+}
+
+/** Calls of a run without a result, in the order of the reply. */
+export async function unfinishedCalls(client: Queryable, runId: string): Promise<PlannedCall[]> {
+  const { rows } = await client.query<PlannedCall>(
+    `select turn, tool_call_id as "toolCallId", name from tool_calls
+     where run_id = $1 and state <> 'done' order by turn, place`,
+    [runId],
+  );
+  return rows;
 }
