@@ -8,29 +8,26 @@ import { say } from '../support/fake-model';
 import { testServices } from '../support/services';
 
 /** A section whose lines were all commented out is null in YAML, and crashed the start. */
-const EMPTY = [
-  'models',
-  'sandbox',
-  'tools',
-  'tool_groups',
-  'skills',
-  'uploads',
-  'title',
-  'llm_call',
-  'runs',
-  'stream_bridge',
-];
+const SECTIONS = ['sandbox', 'tools', 'tool_groups', 'skills', 'uploads', 'title', 'llm_call', 'runs', 'stream_bridge'];
+const INACTIVE = ['database', 'memory', 'summarization'];
 
 describe('sections without a value', () => {
-  const nulls = Object.fromEntries(
-    [...EMPTY.filter((name) => name !== 'models'), 'database', 'memory'].map((name) => [name, null]),
-  );
-  const used = useProduct({ config: nulls });
+  const used = useProduct({ config: Object.fromEntries([...SECTIONS, ...INACTIVE].map((name) => [name, null])) });
 
   test('have their defaults, and the product works', async () => {
     used.script(say('works'));
     const ended = await used.run(await used.api.newThread(), 'hi');
     expect(ended.status).toBe('success');
+  });
+});
+
+describe('a list of models without a value', () => {
+  const used = useProduct({ config: { models: null } });
+
+  test('is the built-in model', async () => {
+    const ended = await used.run(await used.api.newThread(), 'hi');
+    expect(ended).toMatchObject({ status: 'success', llm_call_count: 1 });
+    expect(used.model.requests).toEqual([]);
   });
 });
 
