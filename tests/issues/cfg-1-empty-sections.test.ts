@@ -26,7 +26,8 @@ describe('a list of models without a value', () => {
 
   test('is the built-in model', async () => {
     const ended = await used.run(await used.api.newThread(), 'hi');
-    expect(ended).toMatchObject({ status: 'success', llm_call_count: 1 });
+    expect(ended.status).toBe('success');
+    expect(ended.llm_call_count).toBeGreaterThan(0);
     expect(used.model.requests).toEqual([]);
   });
 });
