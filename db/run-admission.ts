@@ -23,6 +23,8 @@ export interface AdmissionRequest {
   createThread: boolean;
   threadMetadata?: JsonObject;
   afterSeconds: number;
+  /** Secrets of the request, sealed: they are there with the run or not at all. */
+  sealedSecrets?: Buffer;
   /** An earlier run of the thread whose turn this one replaces. */
   supersedes?: string;
   idempotency?: { key: string; requestHash: string };
@@ -187,6 +189,10 @@ async function insertRun(client: PoolClient, request: AdmissionRequest, admissio
     ],
   );
   await client.query('insert into run_streams (run_id) values ($1)', [request.runId]);
+  if (request.sealedSecrets !== undefined) {
+    const secrets = [request.runId, request.sealedSecrets];
+    await client.query('insert into run_secrets (run_id, sealed) values ($1, $2)', secrets);
+  }
   await client.query('select append_run_events($1, $2::jsonb)', [
     request.runId,
     JSON.stringify([{ kind: 'run-start', payload: { run_id: request.runId, thread_id: request.threadId } }]),

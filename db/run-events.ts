@@ -53,8 +53,12 @@ export function createRunEventStore(database: Database): RunEventStore {
       }),
     position: (runId, at, number) =>
       newest(
-        `select max(e.number) as number from run_events e
-         where e.run_id = $1 and (${MILLISECONDS}, e.number::bigint) <= ($2::bigint, $3::bigint)`,
+        // An event that is there is its own answer: a clock that was set back must not make later ones look older.
+        `select coalesce(
+           (select e.number from run_events e
+             where e.run_id = $1 and e.number::bigint = $3::bigint and ${MILLISECONDS} = $2::bigint),
+           (select max(e.number) from run_events e
+             where e.run_id = $1 and (${MILLISECONDS}, e.number::bigint) <= ($2::bigint, $3::bigint))) as number`,
         [runId, at, number],
       ),
     lastNumber: (runId) => newest('select max(e.number) as number from run_events e where e.run_id = $1', [runId]),

@@ -3,10 +3,9 @@ import type { Database } from './database';
 
 /** Request-scoped secrets: sealed at rest under the deployment key, and gone when the run ends. */
 export interface RunSecretStore {
-  seal(runId: string, secrets: Record<string, string>): Promise<void>;
+  /** The form in which they are stored, together with the run that they belong to. */
+  seal(runId: string, secrets: Record<string, string>): Buffer;
   open(runId: string): Promise<Record<string, string>>;
-  /** For a run that was not admitted after all. */
-  discard(runId: string): Promise<void>;
 }
 
 const ALGORITHM = 'aes-256-gcm';
@@ -16,14 +15,11 @@ const TAG_BYTES = 16;
 /** @param key 32 bytes. */
 export function createRunSecretStore(database: Database, key: Buffer): RunSecretStore {
   return {
-    async seal(runId, secrets) {
+    seal(runId, secrets) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(runId));
       const body = Buffer.concat([cipher.update(JSON.stringify(secrets), 'utf8'), cipher.final()]);
-      await database.pool.query(
-        'insert into run_secrets (run_id, sealed) values ($1, $2) on conflict (run_id) do update set sealed = excluded.sealed',
-        [runId, Buffer.concat([nonce, cipher.getAuthTag(), body])],
-      );
+      return Buffer.concat([nonce, cipher.getAuthTag(), body]);
     },
     async open(runId) {
       const { rows } = await database.pool.query<{ sealed: Buffer }>(
@@ -37,9 +33,6 @@ export function createRunSecretStore(database: Database, key: Buffer): RunSecret
       const decipher = createDecipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(runId)).setAuthTag(tag);
       const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
       return JSON.parse(text.toString('utf8')) as Record<string, string>;
-    },
-    async discard(runId) {
-      await database.pool.query('delete from run_secrets where run_id = $1', [runId]);
     },
   };
 }

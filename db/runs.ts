@@ -88,8 +88,15 @@ export function createRunStore(database: Database): RunStore {
       await pool.query('update runs set superseded = true where thread_id = $1 and run_id = $2', [threadId, runId]);
     },
     async delete(owner, runId) {
+      // What a run that was replaced had said is hidden by its mark, which goes with the run.
       const { rowCount } = await pool.query(
-        "delete from runs where owner = $1 and run_id = $2 and admission = 'ended'",
+        `with gone as (
+           delete from runs where owner = $1 and run_id = $2 and admission = 'ended'
+           returning run_id, thread_id, superseded),
+         hidden as (
+           delete from run_journal using gone
+           where superseded and run_journal.thread_id = gone.thread_id and run_journal.run_id = gone.run_id)
+         select 1 from gone`,
         [owner, runId],
       );
       return rowCount === 1;

@@ -63,31 +63,14 @@ export async function admitRun(deps: ApiDependencies, input: RunToAdmit): Promis
     onDisconnect: request.on_disconnect ?? deps.config().runs.on_disconnect_default,
     createThread: input.createThread,
     afterSeconds: request.after_seconds ?? 0,
+    ...(Object.keys(secrets).length === 0 ? {} : { sealedSecrets: deps.stores.secrets.seal(runId, secrets) }),
     ...supersededRun(request),
     ...(input.idempotencyKey === undefined
       ? {}
       : { idempotency: { key: input.idempotencyKey, requestHash: requestHash(request, references) } }),
   };
-  return admitWithSecrets(deps, admission, secrets);
-}
-
-async function admitWithSecrets(
-  deps: ApiDependencies,
-  admission: AdmissionRequest,
-  secrets: Record<string, string>,
-): Promise<AdmittedRun> {
-  const { stores } = deps;
-  // Sealed first: a worker may take the run the moment that it is stored.
-  const sealed = Object.keys(secrets).length > 0;
-  if (sealed) await stores.secrets.seal(admission.runId, secrets);
-  let kept = false;
-  try {
-    const { row, created, cancelled } = await stores.runs.admit(admission);
-    kept = created;
-    return { row, created, started: launch(deps, row, created, cancelled) };
-  } finally {
-    if (sealed && !kept) await stores.secrets.discard(admission.runId);
-  }
+  const { row, created, cancelled } = await deps.stores.runs.admit(admission);
+  return { row, created, started: launch(deps, row, created, cancelled) };
 }
 
 async function launch(deps: ApiDependencies, row: RunRow, created: boolean, cancelled: RunRow[]): Promise<void> {
