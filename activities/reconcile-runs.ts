@@ -1,5 +1,6 @@
-import type { ReconcileReport } from '../contracts';
-import type { RunRow } from '../db';
+import type { ReconcileReport, RunError, RunOutcome } from '../contracts';
+import { isAppError } from '../contracts';
+import type { RunEnding, RunRow } from '../db';
 import type { ActivityDependencies } from './dependencies';
 import { finishRun } from './finish-run';
 
@@ -33,6 +34,22 @@ export async function reconcileRuns(deps: ActivityDependencies): Promise<Reconci
   return report;
 }
 
+const STOPPED: RunError = {
+  name: 'RunStoppedError',
+  message: 'The run was stopped from outside before it ended.',
+  code: 'orphaned',
+};
+
+/** The least that ends a run: where even its ending fails, its thread must not stay blocked for ever. */
+const PLAIN_ENDING: RunEnding = {
+  status: 'error',
+  error: STOPPED,
+  stopReason: null,
+  rollback: false,
+  threadStatus: 'error',
+  commit: { events: [{ kind: 'run-end', payload: {} }] },
+};
+
 /** A run that cannot be set right must not keep the others waiting: it is looked at again the next time. */
 async function apart(deps: ActivityDependencies, row: RunRow, work: () => Promise<void>): Promise<void> {
   try {
@@ -50,14 +67,13 @@ async function lookAfter(deps: ActivityDependencies, row: RunRow): Promise<'clos
     return 'signalled';
   }
   deps.log.warn({ runId: row.runId, threadId: row.threadId, state }, 'a run outlived its workflow and is closed');
-  await finishRun(deps, {
-    runId: row.runId,
-    outcome: {
-      kind: 'failed',
-      code: 'orphaned',
-      name: 'RunStoppedError',
-      message: 'The run was stopped from outside before it ended.',
-    },
-  });
+  const outcome: RunOutcome = { kind: 'failed', code: 'orphaned', name: STOPPED.name, message: STOPPED.message };
+  try {
+    await finishRun(deps, { runId: row.runId, outcome });
+  } catch (error) {
+    if (isAppError(error, 'unavailable')) throw error;
+    deps.log.error({ err: error, runId: row.runId }, 'a run cannot be closed in full and is closed plainly');
+    await deps.stores.runs.end(row.runId, () => PLAIN_ENDING);
+  }
   return 'closed';
 }

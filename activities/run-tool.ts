@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { AiMessage, Message, ToolMessage } from '../contracts';
+import type { Message, ToolMessage } from '../contracts';
 import { AppError, isAppError } from '../contracts';
 import { newestReadMark } from '../core/messages/read-marks';
 import { selectEvents, stepEvents } from '../core/stream-events';
@@ -19,7 +19,6 @@ interface Call {
   key: CallKey;
   entry: LedgerEntry;
   facts: StepFacts;
-  reply: AiMessage | null;
 }
 
 /**
@@ -34,8 +33,7 @@ export async function runTool(deps: ActivityDependencies, key: CallKey, signal: 
   if (facts === null || facts.admission !== 'active') throw new AppError('run_closed', 'The run has ended.');
   if (entry === null) throw new AppError('internal', 'The tool call is not in the ledger.');
   if (entry.state === 'done') return;
-  const reply = await deps.stores.log.message(facts.threadId, entry.messageId);
-  const call: Call = { key, entry, facts, reply: reply?.type === 'ai' ? reply : null };
+  const call: Call = { key, entry, facts };
   const outcome = await perform(deps, call, signal);
   signal.throwIfAborted();
   try {
@@ -47,8 +45,8 @@ export async function runTool(deps: ActivityDependencies, key: CallKey, signal: 
 }
 
 async function perform(deps: ActivityDependencies, call: Call, signal: AbortSignal): Promise<ToolOutcome> {
-  const invalid = call.reply?.invalid_tool_calls.find(({ id }) => id === call.key.toolCallId);
-  if (invalid !== undefined) {
+  const { invalid } = call.entry;
+  if (invalid !== null) {
     const detail = invalid.error ?? 'The arguments are not valid.';
     return {
       status: 'error',

@@ -104,7 +104,6 @@ export interface MessageLog {
   messages(threadId: string, watermark?: number): Promise<LogMessage[]>;
   /** Newest first; `before` is a checkpoint id and is itself included (API specification 4). */
   history(threadId: string, options: { limit: number; before?: string }): Promise<CheckpointRow[]>;
-  message(threadId: string, messageId: string): Promise<Message | null>;
 }
 
 export function createMessageLog(database: Database): MessageLog {
@@ -134,13 +133,6 @@ export function createMessageLog(database: Database): MessageLog {
     },
     messages: (threadId, watermark) => readMessages(database.pool, threadId, watermark),
     history: (threadId, options) => readHistory(database.pool, threadId, options),
-    message: async (threadId, messageId) => {
-      const { rows } = await database.pool.query<{ body: Message }>(
-        'select body from thread_messages where thread_id = $1 and message_id = $2 and until is null',
-        [threadId, messageId],
-      );
-      return rows[0]?.body ?? null;
-    },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contracts';
+import type { InvalidToolCall, JsonObject } from '../contracts';
 import type { Database, Queryable } from './database';
 import { translateErrors } from './errors';
 
@@ -20,6 +20,8 @@ export interface LedgerEntry {
   writePlan: WritePlanRow | null;
   /** The arguments as the reply holds them; null where they were no JSON object. */
   args: JsonObject | null;
+  /** Why the call cannot run, where its arguments were refused. */
+  invalid: InvalidToolCall | null;
 }
 
 /** A call is named by its run, its turn and its id: some providers use the same ids again in every reply. */
@@ -54,7 +56,9 @@ export function createToolLedger(database: Database): ToolLedger {
         const { rows } = await pool.query<LedgerEntry>(
           `select c.state, c.attempts, c.turn, c.place, c.name, c.message_id as "messageId", c.write_plan as "writePlan",
                   (select call -> 'args' from json_array_elements(m.body -> 'tool_calls') call
-                    where call ->> 'id' = c.tool_call_id limit 1) as args
+                    where call ->> 'id' = c.tool_call_id limit 1) as args,
+                  (select call from json_array_elements(m.body -> 'invalid_tool_calls') call
+                    where call ->> 'id' = c.tool_call_id limit 1) as invalid
            from tool_calls c join runs r using (run_id)
            left join thread_messages m
              on m.thread_id = r.thread_id and m.message_id = c.message_id and m.until is null

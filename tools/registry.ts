@@ -32,6 +32,8 @@ export interface InactiveTool {
 export interface ToolRegistry {
   readonly tools: readonly Tool[];
   readonly names: readonly string[];
+  /** The tools as a model provider is told about them; the same for every call, so made once. */
+  readonly definitions: readonly ToolDeclaration[];
   readonly inactive: readonly InactiveTool[];
   find(name: string): Tool | undefined;
 }
@@ -78,7 +80,13 @@ export function createToolRegistry(options: ToolRegistryOptions): ToolRegistry {
   offered.set(presentFilesTool.name, presentFilesTool);
 
   const tools = [...offered.values()];
-  return { tools, names: tools.map((tool) => tool.name), inactive, find: (name) => offered.get(name) };
+  return {
+    tools,
+    names: tools.map((tool) => tool.name),
+    definitions: tools.map(toToolDefinition),
+    inactive,
+    find: (name) => offered.get(name),
+  };
 }
 
 export function toToolDefinition(tool: Tool): ToolDeclaration {

@@ -23,7 +23,7 @@ export function activityDependencies(
         throw new Error('This test asks no model.');
       },
     },
-    tools: { tools: [], names: [], inactive: [], find: () => undefined },
+    tools: { tools: [], names: [], definitions: [], inactive: [], find: () => undefined },
     sandboxes: files.provider,
     gateway: { start: unused, cancel: unused, state: unused },
     conversations: createConversationCache(stores.turns),

@@ -73,3 +73,17 @@ test('a run that cannot be started or looked after keeps no other waiting', asyn
   expect(await db.stores.runs.load(orphan)).toMatchObject({ status: 'error', error: { code: 'orphaned' } });
   expect(await db.stores.runs.load(lost)).toMatchObject({ status: 'pending', admission: 'active' });
 });
+
+test('a run whose ending itself fails is ended plainly, so that its thread takes the next run', async () => {
+  const threadId = randomUUID();
+  const runId = await admit(threadId);
+  await db.stores.runs.markWorkflowStarted(runId);
+  await grown(runId);
+  const broken = activityDependencies(db.stores, files, { gateway: gatewayThatRefuses() });
+  const ledger = { ...db.stores.ledger, presented: () => Promise.reject(new Error('cannot be read')) };
+  await reconcileRuns({ ...broken, stores: { ...db.stores, ledger } });
+  expect(await db.stores.runs.load(runId)).toMatchObject({ status: 'error', admission: 'ended' });
+  const events = await db.stores.events.read(runId, -1, 10);
+  expect(events.map((event) => event.kind)).toEqual(['run-start', 'run-end']);
+  expect(await admit(threadId)).toBeTruthy();
+});

@@ -75,7 +75,13 @@ function dependencies(effect: Tool['effect'], onEffect: () => void): ActivityDep
     },
   };
   return activityDependencies(readTogether(db.stores), files, {
-    tools: { tools: [probe], names: ['probe'], inactive: [], find: (name) => (name === 'probe' ? probe : undefined) },
+    tools: {
+      tools: [probe],
+      names: ['probe'],
+      definitions: [],
+      inactive: [],
+      find: (name) => (name === 'probe' ? probe : undefined),
+    },
   });
 }
 

@@ -1,0 +1,89 @@
+import { Context } from '@temporalio/activity';
+import { v7 as uuid7 } from 'uuid';
+import type { AiMessage, RunEventInput } from '../contracts';
+import { acceptReply } from '../core/messages/accept-reply';
+import { conversationSystemText, requestMessages } from '../core/prompt/request-messages';
+import { systemPrompt } from '../core/prompt/system-prompt';
+import { selectEvents, stepStartEvents, wantsKind } from '../core/stream-events';
+import type { ModelReply, ModelRequest } from '../models';
+import { callWithRetries } from '../models';
+import type { DeltaWriter } from './delta-writer';
+import { createDeltaWriter } from './delta-writer';
+import type { ActivityDependencies } from './dependencies';
+import type { ModelTurn } from './model-turn';
+import { MODEL_NODE } from './model-turn';
+
+/** Asks until there is a reply or no attempt is left, and streams what comes. Commits nothing but stream events. */
+export async function askModel(
+  deps: ActivityDependencies,
+  current: ModelTurn,
+): Promise<{ message: AiMessage; reply: ModelReply }> {
+  const { facts, runId, turn, step, signal } = current;
+  const modes = facts.options.streamModes;
+  const append = (events: RunEventInput[]): Promise<unknown> => deps.stores.events.append(runId, events, turn);
+  await tellStart(deps, current);
+
+  const abort = new AbortController();
+  const combined = AbortSignal.any([signal, abort.signal]);
+  const streams = wantsKind(modes, 'text-delta');
+  let messageId = '';
+  let writer: DeltaWriter | null = null;
+  const request = (): ModelRequest => {
+    // Each attempt is a message of its own: what a failed one streamed is superseded by the next state.
+    messageId = `lc_run--${uuid7()}`;
+    writer = streams ? createDeltaWriter({ append, messageId, step, onFailure: (error) => abort.abort(error) }) : null;
+    return { ...baseRequest(deps, current), signal: combined, onDelta: (delta) => writer?.push(delta) };
+  };
+  const drain = async (): Promise<void> => writer?.drain();
+
+  const reply = await callWithRetries({
+    model: deps.models.resolve(facts.modelName),
+    request,
+    settings: deps.config.llm_call,
+    onRetry: async (notice) => {
+      await drain();
+      if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
+    },
+  });
+  await drain();
+  return { message: acceptReply(reply, messageId), reply };
+}
+
+/** Readers learn that a step begins, and that an attempt which died in mid-reply is being repeated. */
+async function tellStart(deps: ActivityDependencies, { runId, turn, step, facts }: ModelTurn): Promise<void> {
+  const events = stepStartEvents(MODEL_NODE, step);
+  const { attempt } = Context.current().info;
+  if (attempt > 1 && (await deps.stores.events.lastKind(runId)) === 'text-delta') {
+    events.unshift({
+      kind: 'custom',
+      payload: {
+        type: 'llm_retry',
+        attempt: attempt - 1,
+        max_attempts: attempt,
+        wait_ms: 0,
+        reason: 'interrupted',
+        message: 'The answer was cut off by a restart and is asked for again.',
+      },
+    });
+  }
+  const wanted = selectEvents(facts.options.streamModes, events);
+  if (wanted.length > 0) await deps.stores.events.append(runId, wanted, turn);
+}
+
+function baseRequest(
+  deps: ActivityDependencies,
+  { messages }: ModelTurn,
+): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
+  const { definitions, names } = deps.tools;
+  const prompt = systemPrompt({
+    toolNames: names,
+    skillsRoot: deps.config.skills.container_path,
+    mounts: deps.config.sandbox.mounts.map((mount) => mount.container_path),
+  });
+  const extra = conversationSystemText(messages);
+  return {
+    system: extra === '' ? prompt : `${prompt}\n\n${extra}`,
+    messages: requestMessages(messages),
+    tools: [...definitions],
+  };
+}

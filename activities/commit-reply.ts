@@ -1,0 +1,191 @@
+import { v7 as uuid7 } from 'uuid';
+import type { AiMessage, AppError, JsonObject, JsonValue, NextMove, RunEventInput, StopReason } from '../contracts';
+import { stopsBetween } from '../core/agent-loop/breakpoints';
+import { selectEvents, stepEvents } from '../core/stream-events';
+import { storableText } from '../core/text';
+import { localTitle } from '../core/title';
+import type { JournalInput, PlannedToolCall, StepCommit } from '../db';
+import type { ModelReply } from '../models';
+import { detectSafetyTermination, failureDetail } from '../models';
+import type { ActivityDependencies } from './dependencies';
+import type { ModelTurn } from './model-turn';
+import { MODEL_NODE } from './model-turn';
+import { pendingCall } from './pending-call';
+import { throughOutage } from './through-outage';
+
+const SAFETY_TEXT =
+  'The provider stopped this answer because of its content rules. Please rephrase the request or try another model.';
+
+/** Commits a reply with everything that follows from it, and says what the loop does next. */
+export async function commitReply(
+  deps: ActivityDependencies,
+  current: ModelTurn,
+  message: AiMessage,
+  reply: ModelReply,
+): Promise<NextMove> {
+  const safety = detectSafetyTermination(reply);
+  if (safety === null) {
+    return commitMessage(deps, current, message, { reply, next: decideNext(deps, current, message, reply) });
+  }
+  const stopped: AiMessage = {
+    ...message,
+    content: message.content === '' ? SAFETY_TEXT : message.content,
+    tool_calls: [],
+    invalid_tool_calls: [],
+    additional_kwargs: { ...message.additional_kwargs, safety_termination: { detector: safety.detector } },
+  };
+  const notice: JsonObject = {
+    type: 'safety_termination',
+    detector: safety.detector,
+    reason_field: safety.reasonField,
+    reason_value: safety.reasonValue,
+    suppressed_tool_call_count: message.tool_calls.length,
+    suppressed_tool_call_names: message.tool_calls.map((call) => call.name),
+    thread_id: current.facts.threadId,
+  };
+  const next: NextMove = { kind: 'end', outcome: { kind: 'success', stopReason: 'safety_capped' } };
+  return commitMessage(deps, current, stopped, { reply, next, before: [{ kind: 'custom', payload: notice }] });
+}
+
+function decideNext(deps: ActivityDependencies, current: ModelTurn, message: AiMessage, reply: ModelReply): NextMove {
+  if (message.tool_calls.length === 0) {
+    const cut = ['length', 'max_tokens', 'MAX_TOKENS'].includes(reply.finishReason ?? '');
+    const stopReason: StopReason | undefined = cut ? 'model_length_capped' : undefined;
+    return { kind: 'end', outcome: { kind: 'success', ...(stopReason === undefined ? {} : { stopReason }) } };
+  }
+  if (stopsBetween(current.facts.options, 'model', 'tools')) {
+    return { kind: 'end', outcome: { kind: 'breakpoint', next: ['tools'] } };
+  }
+  const calls = message.tool_calls.map((call) =>
+    pendingCall(deps, { turn: current.turn, toolCallId: call.id, name: call.name }),
+  );
+  return { kind: 'tools', calls };
+}
+
+interface CommitOptions {
+  reply: ModelReply | null;
+  next: NextMove;
+  /** Events that come before those of the step. */
+  before?: RunEventInput[];
+  journal?: JournalInput[];
+}
+
+async function commitMessage(
+  deps: ActivityDependencies,
+  current: ModelTurn,
+  message: AiMessage,
+  { reply, next, before = [], journal = [] }: CommitOptions,
+): Promise<NextMove> {
+  const { facts, runId, turn, step } = current;
+  const usage = message.usage_metadata;
+  const title = facts.title === null && deps.config.title.enabled ? newTitle(deps, current) : null;
+  const events = [
+    ...before,
+    replyEnd(message, step, reply),
+    ...(title === null ? [] : [titleUpdate(title)]),
+    ...stepEvents({ node: MODEL_NODE, step, messageId: message.id }),
+  ];
+  const commit: StepCommit = {
+    threadId: facts.threadId,
+    runId,
+    messages: [message],
+    channels: title === null ? undefined : { title },
+    toolCalls: next.kind === 'tools' ? plannedCalls(message, turn) : [],
+    turn: { turn, messageId: message.id, outcome: next as unknown as JsonValue },
+    usage: {
+      calls: reply === null ? 0 : 1,
+      input: usage?.input_tokens ?? 0,
+      output: usage?.output_tokens ?? 0,
+      total: usage?.total_tokens ?? 0,
+    },
+    journal: [...journal, aiResponse(current, message)],
+    checkpoint: { step, source: 'loop', node: MODEL_NODE, next: waitingAfter(next) },
+    events: selectEvents(facts.options.streamModes, events),
+  };
+  await throughOutage(current.signal, () => deps.stores.log.commit(commit));
+  return next;
+}
+
+function newTitle(deps: ActivityDependencies, current: ModelTurn): string {
+  return localTitle(current.messages, deps.config.title.max_chars);
+}
+
+function titleUpdate(title: string): RunEventInput {
+  return { kind: 'update', payload: { node: 'TitleMiddleware.after_model', writes: { title } } };
+}
+
+/** The streamed reply's last part, or the whole message where nothing was streamed. */
+function replyEnd(message: AiMessage, step: number, reply: ModelReply | null): RunEventInput {
+  if (reply === null) return { kind: 'message', payload: { node: MODEL_NODE, step }, messageId: message.id };
+  return {
+    kind: 'text-delta',
+    payload: {
+      id: message.id,
+      step,
+      content: '',
+      tool_call_chunks: [],
+      additional_kwargs: {},
+      usage_metadata: message.usage_metadata as unknown as JsonValue,
+      response_metadata: message.response_metadata,
+      chunk_position: 'last',
+    },
+  };
+}
+
+function waitingAfter(next: NextMove): string[] {
+  if (next.kind !== 'end') return [next.kind];
+  return next.outcome.kind === 'breakpoint' ? next.outcome.next : [];
+}
+
+function plannedCalls(message: AiMessage, turn: number): PlannedToolCall[] {
+  return message.tool_calls.map((call, place) => ({
+    toolCallId: call.id,
+    turn,
+    place,
+    name: call.name,
+    messageId: message.id,
+  }));
+}
+
+function aiResponse(current: ModelTurn, message: AiMessage): JournalInput {
+  return {
+    eventType: 'llm.ai.response',
+    category: 'message',
+    messageId: message.id,
+    metadata: {
+      caller: 'lead_agent',
+      usage: message.usage_metadata as unknown as JsonValue,
+      latency_ms: Date.now() - current.startedAt,
+      llm_call_index: current.turn,
+    },
+  };
+}
+
+/** The model gave no answer after all attempts: the user is told in a message that nobody can take for an answer. */
+export async function commitFailure(
+  deps: ActivityDependencies,
+  current: ModelTurn,
+  error: AppError,
+): Promise<NextMove> {
+  const detail = failureDetail(error);
+  const text = storableText(error.message);
+  const message: AiMessage = {
+    type: 'ai',
+    id: `lc_run--${uuid7()}`,
+    name: null,
+    content: `The model could not answer: ${text}`,
+    tool_calls: [],
+    invalid_tool_calls: [],
+    usage_metadata: null,
+    response_metadata: {},
+    additional_kwargs: {
+      deerflow_error_fallback: true,
+      error_type: error.code,
+      error_reason: detail?.reason ?? 'transient',
+      error_detail: text,
+    },
+  };
+  const next: NextMove = { kind: 'end', outcome: { kind: 'model_failed', code: error.code } };
+  const journal: JournalInput[] = [{ eventType: 'llm.error', category: 'trace', content: text }];
+  return commitMessage(deps, current, message, { reply: null, next, journal });
+}

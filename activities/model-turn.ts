@@ -1,0 +1,16 @@
+import type { Message } from '../contracts';
+import type { StepFacts } from '../db';
+
+/** One turn of the model, as the parts of its activity share it. */
+export interface ModelTurn {
+  runId: string;
+  turn: number;
+  step: number;
+  facts: StepFacts;
+  messages: readonly Message[];
+  startedAt: number;
+  signal: AbortSignal;
+}
+
+/** Name of the step, as clients know it. */
+export const MODEL_NODE = 'model';
