@@ -2,7 +2,7 @@
  * Identifiers that cross a boundary: their formats, and the workflow ids that an operator reads in the Temporal UI.
  */
 
-/** Thread ids, chosen by clients or by us (API specification 1). */
+/** Thread ids, chosen by clients or by us. */
 export const THREAD_ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Owner ids as used in file paths. */

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from './json';
 import type { Message } from './messages';
 import type { StreamMode } from './runs';
 
-/** Context keys that a request may set for a run (agent specification 1.2). */
+/** Context keys that a request may set for a run. */
 export interface RunContext {
   model_name?: string;
   mode?: string;

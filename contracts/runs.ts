@@ -15,7 +15,7 @@ export type StreamMode = (typeof STREAM_MODES)[number];
 
 export type DisconnectMode = 'cancel' | 'continue';
 
-/** Why a run that ended in order was cut short (API specification 5.4). */
+/** Why a run that ended in order was cut short. */
 export type StopReason =
   | 'loop_capped'
   | 'token_capped'

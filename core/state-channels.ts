@@ -1,4 +1,4 @@
-/** The channels of a thread's state beside its messages (agent specification 1.5). */
+/** The channels of a thread's state beside its messages. */
 
 /** Channels that a client may set. */
 const WRITABLE_CHANNELS = new Set([

@@ -1,5 +1,5 @@
 /**
- * Where a thread's files lie below the runtime home, as text (sandbox specification 2.1). Nothing is read or created
+ * Where a thread's files lie below the runtime home, as text. Nothing is read or created
  * here: the API and the sandbox each make the directories in their own way, and must agree on their names.
  */
 import { AppError, OWNER_ID_PATTERN, THREAD_ID_PATTERN } from '../contracts';

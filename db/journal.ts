@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../contracts';
 import type { Database } from './database';
 import { translateErrors } from './errors';
 
-/** One event of the audit record as clients read it (API specification 7). */
+/** One event of the audit record as clients read it. */
 export interface JournalRow {
   thread_id: string;
   run_id: string;

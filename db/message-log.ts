@@ -102,7 +102,7 @@ export interface MessageLog {
   restAfter(threadId: string, watermark: number): Promise<CheckpointRow | null>;
   /** The messages of a state with what is known of the runs that wrote them. */
   messages(threadId: string, watermark?: number): Promise<LogMessage[]>;
-  /** Newest first; `before` is a checkpoint id and is itself included (API specification 4). */
+  /** Newest first; `before` is a checkpoint id and is itself included. */
   history(threadId: string, options: { limit: number; before?: string }): Promise<CheckpointRow[]>;
 }
 

@@ -38,7 +38,7 @@ export interface AdmissionResult {
   cancelled: RunRow[];
 }
 
-/** Most runs that may wait for one thread (API specification 5.1, `enqueue`). */
+/** Most runs that may wait for one thread. */
 export const MAX_QUEUED_RUNS = 20;
 
 /** How long an idempotency key is remembered. */

@@ -5,23 +5,11 @@ import type { Logger } from '../observability';
 import type { ChatModel } from './chat-model';
 import { createOpenAiChatModel, toClientOptions } from './openai';
 
-/** A model as the API shows it: never its key or address. */
-export interface ModelDescription {
-  name: string;
-  model: string;
-  display_name: string;
-  description: string | null;
-  supports_thinking: boolean;
-  supports_reasoning_effort: boolean;
-  supports_vision: boolean;
-}
-
 export interface ChatModelFactory {
   /** Names in the order of the configuration; the first is the default. */
   names(): string[];
   /** The model of that name. An unknown name gets the default, with a warning in the log. */
   resolve(name?: string | null): ChatModel;
-  describe(): ModelDescription[];
 }
 
 export interface ChatModelFactoryOptions {
@@ -76,7 +64,6 @@ export function createChatModelFactory({ config, demoBaseUrl, log }: ChatModelFa
 
   return {
     names: () => entries.map(({ name }) => name),
-    describe: () => entries.map(describe),
     resolve(name) {
       const [first] = entries;
       if (first === undefined) {
@@ -89,18 +76,6 @@ export function createChatModelFactory({ config, demoBaseUrl, log }: ChatModelFa
       models.set(entry.name, model);
       return model;
     },
-  };
-}
-
-function describe(entry: ModelConfig): ModelDescription {
-  return {
-    name: entry.name,
-    model: entry.model,
-    display_name: entry.display_name ?? entry.name,
-    description: entry.description ?? null,
-    supports_thinking: entry.supports_thinking,
-    supports_reasoning_effort: entry.supports_reasoning_effort,
-    supports_vision: entry.supports_vision,
   };
 }
 

@@ -15,7 +15,7 @@ export type {
 export { startDemoModel } from './demo';
 export type { DemoModel, DemoModelOptions } from './demo';
 export { createChatModelFactory } from './factory';
-export type { ChatModelFactory, ChatModelFactoryOptions, ModelDescription } from './factory';
+export type { ChatModelFactory, ChatModelFactoryOptions } from './factory';
 export { failureDetail } from './failure';
 export { callWithRetries, maxAttempts, nextDelay } from './retry';
 export type { CallWithRetriesOptions, RetryNotice, RetrySettings } from './retry';

@@ -1,5 +1,5 @@
 /**
- * Judges a `bash` command before it runs (sandbox specification 8). It catches accidents and crude attacks and leaves
+ * Judges a `bash` command before it runs. It catches accidents and crude attacks and leaves
  * ordinary work alone; it is no boundary.
  */
 import { dangerOf, warningOf } from './command-risks';

@@ -1,6 +1,6 @@
 /**
- * Refuses commands for the host's own shell that reach for files outside the agent's directories (sandbox
- * specification 6.2). Best effort: host execution is not isolation, and this does not make it so.
+ * Refuses commands for the host's own shell that reach for files outside the agent's directories. Best effort: host
+ * execution is not isolation, and this does not make it so.
  */
 import { isWithin } from './virtual-paths';
 import { parseCommands, type ShellWord, type SimpleCommand } from './shell-syntax';

@@ -1,4 +1,4 @@
-/** The table of dangerous and of doubtful commands (sandbox specification 8), one simple command at a time. */
+/** The table of dangerous and of doubtful commands, one simple command at a time. */
 import type { ShellWord, SimpleCommand } from './shell-syntax';
 
 const WRAPPERS = new Set(['env', 'command', 'builtin', 'exec', 'nohup', 'time', 'sudo', 'doas']);

@@ -1,4 +1,4 @@
-/** Chooses the provider that `sandbox.use` names (sandbox specification 2.3). */
+/** Chooses the provider that `sandbox.use` names. */
 import { AppError } from '../contracts';
 import { createLocalSandboxProvider, type LocalSandboxProviderOptions } from './local/local-provider';
 import type { SandboxProvider } from './sandbox';

@@ -1,5 +1,5 @@
 /**
- * What a command sees of the service's environment (sandbox specification 7): everything but what looks like a secret.
+ * What a command sees of the service's environment: everything but what looks like a secret.
  */
 import { AppError } from '../contracts';
 

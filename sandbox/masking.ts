@@ -1,6 +1,6 @@
 /**
  * Host paths never reach the model: what leaves a sandbox has them replaced by virtual ones, and commands for the host
- * shell get the reverse (sandbox specification 3.5 and 4.3).
+ * shell get the reverse.
  */
 
 export interface PathPair {

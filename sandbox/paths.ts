@@ -1,5 +1,5 @@
 /**
- * Where a thread's files lie below the runtime home (sandbox specification 2.1). Directories are made on demand and
+ * Where a thread's files lie below the runtime home. Directories are made on demand and
  * opened to everybody, because a container may run under another user id than this service.
  */
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * The contract that every sandbox provider meets (sandbox specification 1). Paths are virtual (`/mnt/user-data/…`);
+ * The contract that every sandbox provider meets. Paths are virtual (`/mnt/user-data/…`);
  * translation to the host is the provider's business. Failures are thrown as `AppError` whose message holds virtual
  * paths only and is fit for the model.
  */
@@ -51,7 +51,7 @@ export interface GrepMatch {
 
 export interface Sandbox {
   readonly id: string;
-  /** Standard output, standard error and exit status merged into one text (sandbox specification 6.3). */
+  /** Standard output, standard error and exit status merged into one text. */
   executeCommand(command: string, options: CommandOptions): Promise<string>;
   /** The whole file as text. Throws for missing files, directories and files that are not UTF-8. */
   readFile(path: string, options?: OperationOptions): Promise<string>;

@@ -1,5 +1,5 @@
 /**
- * The paths that an agent sees, and what they stand for (sandbox specification 3). Everything here is about text: that
+ * The paths that an agent sees, and what they stand for. Everything here is about text: that
  * the real file lies where its path says is checked when it is opened.
  */
 import { posix } from 'node:path';

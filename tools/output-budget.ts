@@ -1,4 +1,4 @@
-/** Keeps long results out of the conversation: they go to a file, and the model gets a preview (agent specification P2). */
+/** Keeps long results out of the conversation: they go to a file, and the model gets a preview. */
 import { createHash } from 'node:crypto';
 import type { Config } from '../contracts/schemas/config';
 import { OUTPUTS_ROOT } from '../sandbox';

@@ -1,4 +1,4 @@
-/** Which tools a run offers, from the configuration and from what the sandbox allows (agent specification 5). */
+/** Which tools a run offers, from the configuration and from what the sandbox allows. */
 import type { JsonObject } from '../contracts';
 import type { Config, ToolConfig } from '../contracts/schemas/config';
 import { createBashTool } from './builtin/bash';

@@ -1,4 +1,4 @@
-/** What every tool result says about itself for policies and user interfaces (agent specification P15). */
+/** What every tool result says about itself for policies and user interfaces. */
 import { isAppError, type ErrorCode } from '../contracts';
 import type { ToolOutcome } from './tool';
 

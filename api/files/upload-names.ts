@@ -1,4 +1,4 @@
-/** The names that uploaded files get (sandbox specification 17). */
+/** The names that uploaded files get. */
 import { posix } from 'node:path';
 
 /** Longest name that file systems take, in bytes. */

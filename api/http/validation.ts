@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { AppError } from '../../contracts';
 
-/** One fault of a request, in the form that DeerFlow's clients read (API specification 1). */
+/** One fault of a request, in the form that DeerFlow's clients read. */
 export interface RequestFault {
   type: string;
   loc: Array<string | number>;

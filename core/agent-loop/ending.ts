@@ -37,7 +37,7 @@ export function effectiveOutcome(outcome: RunOutcome, cancelAction: CancelAction
   return cancelAction === null ? outcome : { kind: 'cancelled', action: cancelAction };
 }
 
-/** The terminal status of a run (API specification 5.4). */
+/** The terminal status of a run. */
 export function judge(outcome: RunOutcome, { delivered, modelFailure }: JudgedFacts): Verdict {
   switch (outcome.kind) {
     case 'success':
@@ -71,7 +71,7 @@ export function judge(outcome: RunOutcome, { delivered, modelFailure }: JudgedFa
 const FAILURES: ReadonlySet<RunOutcome['kind']> = new Set(['model_failed', 'step_limit', 'failed']);
 
 /**
- * A question that was edited and could not be answered leaves the conversation as it was before (API specification 5.4).
+ * A question that was edited and could not be answered leaves the conversation as it was before.
  * The message that told of the failure goes with it, so the stream tells of it.
  */
 export function takeBackFailedEdit(verdict: Verdict, outcome: RunOutcome, metadata: JsonObject): Verdict {

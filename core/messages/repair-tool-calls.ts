@@ -1,7 +1,7 @@
 import type { AiMessage, Message, ToolMessage } from '../../contracts';
 
 /**
- * Makes every tool call paired, for the request only (agent specification P8): strict providers refuse a history in
+ * Makes every tool call paired, for the request only: strict providers refuse a history in
  * which a call has no result, a result has no call, or something stands between the two.
  *
  * Results follow their reply in the order of its calls; a call without a result gets one that says so; results without

@@ -32,7 +32,7 @@ interface UploadedFile {
   path: string;
 }
 
-/** Names the files that came with a message before its text (agent specification P6). */
+/** Names the files that came with a message before its text. */
 function withUploads(message: HumanMessage): HumanMessage {
   const files = uploadedFiles(message.additional_kwargs['files'] ?? null);
   if (files.length === 0) return message;

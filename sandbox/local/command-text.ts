@@ -1,4 +1,4 @@
-/** The one text that a command's outcome becomes (sandbox specification 6.3). */
+/** The one text that a command's outcome becomes. */
 import { OUTPUT_LIMIT_BYTES, type ProcessResult, type StreamOutput } from './process-runner';
 
 export function commandText(result: ProcessResult, timeoutMs: number): string {

@@ -1,4 +1,4 @@
-/** Names that listings and searches leave out at every level (sandbox specification 4.2). */
+/** Names that listings and searches leave out at every level. */
 
 const NAMES = new Set(
   (

@@ -1,4 +1,4 @@
-/** The mounts of a local sandbox: the thread's directories, skills, and what the operator adds (sandbox specification 6.1). */
+/** The mounts of a local sandbox: the thread's directories, skills, and what the operator adds. */
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, posix } from 'node:path';
 import type { Config } from '../../contracts/schemas/config';

@@ -1,5 +1,5 @@
 /**
- * Runs one command in a shell of this host (sandbox specification 6.3): a process group of its own, killed as a whole
+ * Runs one command in a shell of this host: a process group of its own, killed as a whole
  * on time-out and on cancellation, with bounded output.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Listing, glob and grep over the virtual tree (sandbox specification 4.2). */
+/** Listing, glob and grep over the virtual tree. */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../contracts';
 import { LIST_DIRECTORY_LIMIT, type GlobOptions, type GrepMatch, type GrepOptions } from '../sandbox';

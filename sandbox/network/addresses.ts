@@ -1,4 +1,4 @@
-/** Which addresses are public (sandbox specification 21.1). */
+/** Which addresses are public. */
 import ipaddr from 'ipaddr.js';
 
 const PRIVATE_IPV4 = [

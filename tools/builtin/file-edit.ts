@@ -1,5 +1,5 @@
 /**
- * Changing a file that the model must have read before (sandbox specification 5). Check and write are one critical
+ * Changing a file that the model must have read before. Check and write are one critical
  * section, and the content is compared once more at the moment of replacing the file.
  */
 import { isUtf8 } from 'node:buffer';

@@ -18,7 +18,6 @@ export function activityDependencies(
     stores,
     models: {
       names: () => [],
-      describe: () => [],
       resolve: () => {
         throw new Error('This test asks no model.');
       },

@@ -151,7 +151,9 @@ describe('what an operator reads when a value is wrong', () => {
     const levels = Array.from({ length: 12 }, (_, level) =>
       level === 0
         ? 'a0: &a0 [x, x, x, x, x, x, x, x, x, x]'
-        : `a${level}: &a${level} [${Array(10).fill(`*a${level - 1}`).join()}]`,
+        : `a${level}: &a${level} [${Array(10)
+            .fill(`*a${level - 1}`)
+            .join()}]`,
     );
     const began = Date.now();
     expect(failure(() => load(levels.join('\n'))).message).toMatch(/^config\.yaml: expected fewer aliases/);
