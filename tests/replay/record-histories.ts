@@ -1,6 +1,7 @@
 /**
- * Records the histories that `replay.test.ts` replays, from real runs of the real processes. Run it with
- * `npm run histories:record` after a change of the workflows that is meant to be seen by new runs only.
+ * Records the histories that `replay.test.ts` replays, from real runs of the real processes: `npm run histories:record`
+ * records all of them, `npm run histories:record -- cancel webhook` those two and leaves the others as they are. An
+ * older history is worth keeping: it stands for runs that a new version of the workflows finds under way.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,6 +20,9 @@ import { storeHistory } from './histories';
 const MARKER = 'MARKER-IN-CONTENT';
 const SLEEP = 'sleep 2';
 const LONG_RUN_TURNS = 450;
+
+/** More than a run works on at once. */
+const MANY_CALLS = 110;
 
 interface Recording {
   product: Product;
@@ -50,6 +54,15 @@ const SCENARIOS: Record<string, Scenario> = {
   'slow-tool': { steps: [call('bash', { command: `echo ${MARKER}` }), say('done')] },
   cancel: { steps: [hang(20_000, say('late'))], during: cancelWith('interrupt') },
   rollback: { steps: [call('bash', { command: SLEEP }), say('late')], during: cancelWith('rollback') },
+  'cancel-parallel-tools': {
+    steps: [calls(['1', '2'].map((file) => ({ tool: 'bash', args: { command: `${SLEEP}; echo ${file}` } })))],
+    during: cancelWith('interrupt'),
+  },
+  'cancel-before-its-time': {
+    steps: [say('never')],
+    extra: () => ({ after_seconds: 600 }),
+    during: async ({ api }, threadId, runId) => cancel(api, threadId, runId, 'interrupt'),
+  },
   'cancelled-from-outside': {
     steps: [hang(20_000, say('late'))],
     during: async ({ product, client }, _threadId, runId) => {
@@ -61,6 +74,7 @@ const SCENARIOS: Record<string, Scenario> = {
   'model-failure': { steps: [fail(400)] },
   breakpoint: { steps: [write('b.txt'), say('never')], extra: () => ({ interrupt_before: ['tools'] }) },
   'breakpoint-after-tools': { steps: [write('c.txt'), say('never')], extra: () => ({ interrupt_after: ['tools'] }) },
+  'many-calls': { steps: [calls(Array.from({ length: MANY_CALLS }, () => list)), say('done')] },
   'step-limit': { steps: [calls([list]), say('never')], extra: () => ({ config: { recursion_limit: 2 } }) },
   webhook: { steps: [say(MARKER)], extra: ({ webhook }) => ({ webhook }) },
   'worker-killed': {
@@ -78,8 +92,12 @@ function cancelWith(action: string): Scenario['during'] {
   return async ({ product, api }, threadId, runId) => {
     await product.model.waitForRequests(1);
     await delay(500);
-    await api.request('POST', `/api/threads/${threadId}/runs/${runId}/cancel?wait=1&action=${action}`);
+    await cancel(api, threadId, runId, action);
   };
+}
+
+async function cancel(api: ApiClient, threadId: string, runId: string, action: string): Promise<void> {
+  await api.request('POST', `/api/threads/${threadId}/runs/${runId}/cancel?wait=1&action=${action}`);
 }
 
 async function record(recording: Recording, name: string, scenario: Scenario): Promise<void> {
@@ -133,7 +151,8 @@ async function save(client: Client, name: string, workflowId: string, execution?
   console.log(`${name}: ${storeHistory(name, await handle.fetchHistory())} bytes`);
 }
 
-async function main(): Promise<void> {
+async function main(names: readonly string[]): Promise<void> {
+  const isWanted = (name: string): boolean => names.length === 0 || names.includes(name);
   const services = await startTestServices();
   process.env['TEST_DATABASE_URL'] = services.databaseUrl;
   process.env['TEST_TEMPORAL_ADDRESS'] = services.temporalAddress;
@@ -147,9 +166,11 @@ async function main(): Promise<void> {
     webhook: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/ended`,
   };
   try {
-    for (const [name, scenario] of Object.entries(SCENARIOS)) await record(recording, name, scenario);
-    await recordLongRun(recording);
-    await recordReconciler(recording);
+    for (const [name, scenario] of Object.entries(SCENARIOS)) {
+      if (isWanted(name)) await record(recording, name, scenario);
+    }
+    if (isWanted('continue-as-new-first') || isWanted('continue-as-new-last')) await recordLongRun(recording);
+    if (isWanted('reconcile')) await recordReconciler(recording);
   } finally {
     await product.close();
     await connection.close();
@@ -158,7 +179,7 @@ async function main(): Promise<void> {
   }
 }
 
-main().catch((error: unknown) => {
+main(process.argv.slice(2)).catch((error: unknown) => {
   console.error(error);
   process.exit(1);
 });
