@@ -67,10 +67,17 @@ export function withReplaceablePorts(service: Service, ports: StackPorts, names:
           hasRun = true;
           return running;
         } catch (error) {
-          if (hasRun || signal.aborted || attempt === ATTEMPTS || (await areFree())) throw error;
-          await ports.replace(names);
+          if (hasRun || signal.aborted || attempt === ATTEMPTS) throw error;
+          const free = await areFree();
+          // Whoever was quicker may be gone again by now.
+          if (free && !saysPortTaken(error)) throw error;
+          if (!free) await ports.replace(names);
         }
       }
     },
   };
+}
+
+function saysPortTaken(error: unknown): boolean {
+  return error instanceof Error && /port \d+ .*is taken|address already in use/i.test(error.message);
 }

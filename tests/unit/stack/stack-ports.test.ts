@@ -85,3 +85,16 @@ test('a port that the user named is never replaced', async () => {
   const service = withReplaceablePorts({ name: 'Example', start }, ports, ['api']);
   await expect(service.start(never)).rejects.toThrow(`Port ${free} (the API) is taken by another program`);
 });
+
+test('a port that a stranger had only for a moment is tried once more', async () => {
+  const ports = await portsFor();
+  const port = ports.postgres;
+  let attempts = 0;
+  const start = async () => {
+    attempts += 1;
+    if (attempts === 1) throw new AppError('unavailable', `Port ${port} on 127.0.0.1 is taken: choose another`);
+    return RUNNING;
+  };
+  expect(await withReplaceablePorts({ name: 'Example', start }, ports, ['postgres']).start(never)).toBe(RUNNING);
+  expect([attempts, ports.postgres]).toEqual([2, port]);
+});
