@@ -1,10 +1,10 @@
 /**
  * A run of ten turns (a file tool each, a model without delay), from its creation to its end, beside a bare Temporal
- * workflow of ten empty activities on the same server. Prints both and their ratio; says where the time goes.
+ * workflow of ten empty activities, and one of the same shape, on the same server. Prints all three and the ratios.
  */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { RunRecord } from '../../contracts';
 import { runWorkflowId } from '../../contracts';
 import { ask, createApiClient, startProduct } from '../../tests/support/product';
@@ -30,7 +30,7 @@ async function repeat(work: () => Promise<unknown>): Promise<number[]> {
   return times;
 }
 
-async function bareWorkflow(client: Client, address: string): Promise<number[]> {
+async function bareWorkflows(client: Client, address: string): Promise<{ activities: number; turns: number }> {
   const taskQueue = `bare-${randomUUID()}`;
   const connection = await NativeConnection.connect({ address });
   const worker = await Worker.create({
@@ -39,20 +39,24 @@ async function bareWorkflow(client: Client, address: string): Promise<number[]> 
     workflowsPath: require.resolve('./bare-workflow'),
     activities: { nothing: async () => undefined },
   });
-  const times = await worker.runUntil(
-    repeat(() => client.workflow.execute('bare', { workflowId: randomUUID(), taskQueue, args: [TURNS] })),
-  );
+  const execute = (type: string) => async (): Promise<unknown> =>
+    client.workflow.execute(type, { workflowId: randomUUID(), taskQueue, args: [TURNS] });
+  const medians = await worker.runUntil(async () => ({
+    activities: median(await repeat(execute('bare'))),
+    turns: median(await repeat(execute('bareTurns'))),
+  }));
   await connection.close();
-  return times;
+  return medians;
 }
 
 async function main(): Promise<void> {
+  Runtime.install({ logger: new DefaultLogger('WARN') });
   const services = await startTestServices();
   process.env['TEST_DATABASE_URL'] = services.databaseUrl;
   process.env['TEST_TEMPORAL_ADDRESS'] = services.temporalAddress;
   const connection = await Connection.connect({ address: services.temporalAddress });
   const client = new Client({ connection });
-  const bare = await bareWorkflow(client, services.temporalAddress);
+  const bare = await bareWorkflows(client, services.temporalAddress);
   const product = await startProduct({ config: { recursion_limit: 200 } });
   const api = createApiClient(() => product.url);
   let last = '';
@@ -76,11 +80,15 @@ async function main(): Promise<void> {
   await client.workflow.getHandle(runWorkflowId(last)).result();
   const events = (await client.workflow.getHandle(runWorkflowId(last)).fetchHistory()).events ?? [];
 
-  console.log(`bare workflow of ${TURNS} activities   median ${round(median(bare))} ms`);
+  const ours = median(times);
+  console.log(`bare workflow of ${TURNS} activities             ${round(bare.activities)} ms`);
+  console.log(`bare workflow of the shape of ${TURNS} turns     ${round(bare.turns)} ms`);
   console.log(
-    `run of ${TURNS} turns, create to end    median ${round(median(times))} ms, first event ${round(median(firstEvents))} ms`,
+    `run of ${TURNS} turns, create to end             ${round(ours)} ms, first event ${round(median(firstEvents))} ms`,
   );
-  console.log(`ratio                           ${(median(times) / median(bare)).toFixed(2)}`);
+  console.log(
+    `ratio to ${TURNS} activities ${(ours / bare.activities).toFixed(2)}, to the same shape ${(ours / bare.turns).toFixed(2)}`,
+  );
   console.log(`last run: ${rows[0]?.status}, ${rows[0]?.llm_call_count} model calls, ${events.length} history events`);
   await product.close();
   await connection.close();
