@@ -145,10 +145,11 @@ export function isUuid(text: string): boolean {
 /** Writes one step; inside a transaction where a connection is given. */
 export async function commitStep(client: Queryable, step: StepCommit): Promise<CommitResult> {
   return translateErrors(async () => {
-    const { rows } = await client.query<{ result: { seq: number; phase_complete: boolean } }>(
-      'select commit_step($1::jsonb) as result',
-      [JSON.stringify(toParameters(step))],
-    );
+    const { rows } = await client.query<{ result: { seq: number; phase_complete: boolean } }>({
+      name: 'commit-step',
+      text: 'select commit_step($1::jsonb) as result',
+      values: [JSON.stringify(toParameters(step))],
+    });
     const result = rows[0]?.result;
     if (result === undefined) throw new AppError('internal', 'The commit gave no result.');
     return { seq: result.seq, phaseComplete: result.phase_complete };

@@ -31,24 +31,26 @@ export function createRunEventStore(database: Database): RunEventStore {
   return {
     append: (runId, events, turn) =>
       translateErrors(async () => {
-        const { rows } = await pool.query<{ first: number }>(
-          'select append_run_events($1, $2::jsonb, null, $3::int) as first',
-          [runId, JSON.stringify(events.map(eventParameters)), turn ?? null],
-        );
+        const { rows } = await pool.query<{ first: number }>({
+          name: 'append-events',
+          text: 'select append_run_events($1, $2::jsonb, null, $3::int) as first',
+          values: [runId, JSON.stringify(events.map(eventParameters)), turn ?? null],
+        });
         return rows[0]?.first ?? 0;
       }),
     read: (runId, after, limit) =>
       translateErrors(async () => {
-        const { rows } = await pool.query<RunEvent>(
-          `select e.run_id as "runId", e.number, ${MILLISECONDS} as at, e.kind,
+        const { rows } = await pool.query<RunEvent>({
+          name: 'read-events',
+          text: `select e.run_id as "runId", e.number, ${MILLISECONDS} as at, e.kind,
                   e.payload::text as payload, m.body::text as message
            from run_events e
            left join runs r on e.message_id is not null and r.run_id = e.run_id
            left join thread_messages m
              on m.thread_id = r.thread_id and m.message_id = e.message_id and m.since = e.message_since
            where e.run_id = $1 and e.number > $2 order by e.number limit $3`,
-          [runId, after, limit],
-        );
+          values: [runId, after, limit],
+        });
         return rows;
       }),
     position: (runId, at, number) =>

@@ -53,8 +53,9 @@ export function createToolLedger(database: Database): ToolLedger {
   return {
     entry: (key) =>
       translateErrors(async () => {
-        const { rows } = await pool.query<LedgerEntry>(
-          `select c.state, c.attempts, c.turn, c.place, c.name, c.message_id as "messageId", c.write_plan as "writePlan",
+        const { rows } = await pool.query<LedgerEntry>({
+          name: 'ledger-entry',
+          text: `select c.state, c.attempts, c.turn, c.place, c.name, c.message_id as "messageId", c.write_plan as "writePlan",
                   (select call -> 'args' from json_array_elements(m.body -> 'tool_calls') call
                     where call ->> 'id' = c.tool_call_id limit 1) as args,
                   (select call from json_array_elements(m.body -> 'invalid_tool_calls') call
@@ -63,8 +64,8 @@ export function createToolLedger(database: Database): ToolLedger {
            left join thread_messages m
              on m.thread_id = r.thread_id and m.message_id = c.message_id and m.until is null
            where c.run_id = $1 and c.turn = $2 and c.tool_call_id = $3`,
-          [key.runId, key.turn, key.toolCallId],
-        );
+          values: [key.runId, key.turn, key.toolCallId],
+        });
         return rows[0] ?? null;
       }),
     start: (key, { attempts }, writePlan) =>

@@ -39,8 +39,9 @@ export function createTurnStore(database: Database): TurnStore {
   return {
     facts: (runId, turn) =>
       translateErrors(async () => {
-        const { rows } = await pool.query<StepFacts>(
-          `select r.thread_id as "threadId", r.owner, r.assistant_id as "assistantId", r.admission, r.cancel_action as "cancelAction", r.options,
+        const { rows } = await pool.query<StepFacts>({
+          name: 'step-facts',
+          text: `select r.thread_id as "threadId", r.owner, r.assistant_id as "assistantId", r.admission, r.cancel_action as "cancelAction", r.options,
                   r.model_name as "modelName", t.log_seq as "logSeq", t.created_at as "threadCreatedAt",
                   (select step from checkpoints c where c.thread_id = r.thread_id order by watermark desc limit 1)
                     as "stepsBefore",
@@ -48,21 +49,23 @@ export function createTurnStore(database: Database): TurnStore {
                     where c.thread_id = r.thread_id and channel = 'title' and until is null) as title,
                   (select outcome from model_turns m where m.run_id = r.run_id and m.turn = $2) as outcome
            from runs r join threads t using (thread_id) where r.run_id = $1`,
-          [runId, turn],
-        );
+          values: [runId, turn],
+        });
         return rows[0] ?? null;
       }),
     changesSince: (threadId, seq) =>
       translateErrors(async () => {
-        const { rows } = await pool.query<MessageChange & { open: boolean }>(
-          seq < 0
-            ? `select message_id as "messageId", position, body as message, true as open
+        const { rows } = await pool.query<MessageChange & { open: boolean }>({
+          name: seq < 0 ? 'all-messages' : 'changed-messages',
+          text:
+            seq < 0
+              ? `select message_id as "messageId", position, body as message, true as open
                from thread_messages where thread_id = $1 and until is null and since > $2 order by position, since`
-            : `select message_id as "messageId", position, case when until is null then body end as message,
+              : `select message_id as "messageId", position, case when until is null then body end as message,
                       until is null as open
                from thread_messages where thread_id = $1 and (since > $2 or until > $2) order by position, since`,
-          [threadId, seq],
-        );
+          values: [threadId, seq],
+        });
         const open = new Set(rows.filter((row) => row.open).map((row) => row.messageId));
         return rows.filter((row) => row.open || !open.has(row.messageId));
       }),
