@@ -11,6 +11,7 @@ import type {
   RunOutcome,
 } from '../contracts';
 import { isAppError } from '../contracts';
+import { runLogger } from '../observability';
 import { stopsBetween } from '../core/agent-loop/breakpoints';
 import { stepLimit } from '../core/agent-loop/progress';
 import { uploadedFiles } from '../core/prompt/request-messages';
@@ -54,7 +55,11 @@ export async function beginRun(deps: ActivityDependencies, runId: string): Promi
   };
   const commit = await beginningCommit(deps, runId, facts, beginning, result);
   const begun = await deps.stores.runs.begin(runId, commit, beginning.modelName);
-  if (begun) return result;
+  if (begun) {
+    const log = runLogger(deps.log, { runId, threadId: facts.threadId });
+    log.info({ model: beginning.modelName, next: result.next.kind }, 'the run began');
+    return result;
+  }
   const earlier = await deps.stores.turns.facts(runId, BEGIN_TURN);
   return earlier?.outcome === undefined || earlier.outcome === null
     ? CLOSED

@@ -6,6 +6,7 @@ import { hasSucceeded } from '../core/run-status';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import { localTitle } from '../core/title';
 import type { JournalInput, LeftUndone, PlannedCall, RunEnding, RunRow, StepCommit } from '../db';
+import { runLogger } from '../observability';
 import { RESERVED_NAMES } from '../sandbox';
 import type { ActivityDependencies } from './dependencies';
 import { producedFiles } from './produced-files';
@@ -32,8 +33,14 @@ export async function finishRun(deps: ActivityDependencies, input: FinishRunInpu
     return decideEnding(locked, input.outcome, known, left);
   });
   if (ended === null) return { status: 'deleted', hasWebhook: false };
+  if (ended.endedNow) logEnd(deps, ended.row);
   if (ended.next !== null) await startNext(deps, ended.next);
   return { status: ended.row.status, hasWebhook: ended.row.options.webhook !== undefined };
+}
+
+function logEnd({ log }: ActivityDependencies, { runId, threadId, status, error, startedAt, endedAt }: RunRow): void {
+  const durationMs = startedAt === null || endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
+  runLogger(log, { runId, threadId }).info({ status, code: error?.code, durationMs }, 'the run ended');
 }
 
 /** This run has ended whatever becomes of the next: the reconciler starts what could not be started here. */

@@ -4,6 +4,7 @@ import { AppError, isAppError } from '../contracts';
 import { newestReadMark } from '../core/messages/read-marks';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import type { CallKey, LedgerEntry, StepCommit, StepFacts, WritePlanRow } from '../db';
+import { runLogger } from '../observability';
 import { invokeTool, planToolWrite, unknownToolOutcome } from '../tools';
 import type { Tool, ToolContext, ToolOutcome } from '../tools';
 import type { ActivityDependencies } from './dependencies';
@@ -34,8 +35,14 @@ export async function runTool(deps: ActivityDependencies, key: CallKey, signal: 
   if (entry === null) throw new AppError('internal', 'The tool call is not in the ledger.');
   if (entry.state === 'done') return;
   const call: Call = { key, entry, facts };
+  const begun = Date.now();
   const outcome = await perform(deps, call, signal);
   signal.throwIfAborted();
+  const log = runLogger(deps.log, { runId: key.runId, threadId: facts.threadId });
+  log.debug(
+    { tool: entry.name, turn: key.turn, status: outcome.status, durationMs: Date.now() - begun },
+    'a tool ended',
+  );
   try {
     await commitResult(deps, call, outcome, signal);
   } catch (error) {
