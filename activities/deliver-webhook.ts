@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { toRunRecord } from '../db';
 import { createSafeHttp } from '../sandbox';
-import { AppError } from '../contracts';
+import { AppError, isAppError } from '../contracts';
+import type { Logger } from '../observability';
+import { runLogger } from '../observability';
 import type { ActivityDependencies } from './dependencies';
 
 const TIMEOUT_MS = 15_000;
@@ -15,7 +17,7 @@ export async function deliverWebhook(deps: ActivityDependencies, runId: string, 
   if (row === null || url === undefined) return;
   const body = JSON.stringify(toRunRecord(row));
   const http = createSafeHttp({ allowPrivateAddresses: deps.config.runs.webhook_allow_private_addresses });
-  const { status } = await http.post(url, {
+  const request = {
     body,
     signal,
     timeoutMs: TIMEOUT_MS,
@@ -24,8 +26,20 @@ export async function deliverWebhook(deps: ActivityDependencies, runId: string, 
       'idempotency-key': runId,
       'x-deerflow-signature': `sha256=${createHmac('sha256', deps.webhookKey).update(body).digest('hex')}`,
     },
+  };
+  const { status } = await http.post(url, request).catch((error: unknown) => {
+    throw withoutAddress(error, runLogger(deps.log, { runId, threadId: row.threadId }));
   });
   if (status < HTTP_OK_FROM || status >= HTTP_OK_TO) {
     throw new AppError('unavailable', `The webhook answered ${status}.`);
   }
+}
+
+/** The address belongs to the user: it goes to the log, not into the workflow's history. */
+function withoutAddress(error: unknown, log: Logger): unknown {
+  if (!isAppError(error)) return error;
+  log.warn({ err: error }, 'a webhook could not be told');
+  const text =
+    error.code === 'unsafe_url' ? 'The address of the webhook is not allowed.' : 'The webhook did not answer.';
+  return new AppError(error.code, text);
 }

@@ -5,7 +5,7 @@ import { newestReadMark } from '../core/messages/read-marks';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import type { CallKey, LedgerEntry, StepCommit, StepFacts, WritePlanRow } from '../db';
 import { runLogger } from '../observability';
-import { invokeTool, planToolWrite, unknownToolOutcome } from '../tools';
+import { invokeTool, planToolWrite, unknownToolOutcome, withToolMeta } from '../tools';
 import type { Tool, ToolContext, ToolOutcome } from '../tools';
 import type { ActivityDependencies } from './dependencies';
 import { throughOutage } from './through-outage';
@@ -55,10 +55,10 @@ async function perform(deps: ActivityDependencies, call: Call, signal: AbortSign
   const { invalid } = call.entry;
   if (invalid !== null) {
     const detail = invalid.error ?? 'The arguments are not valid.';
-    return {
+    return withToolMeta(call.entry.name, {
       status: 'error',
       content: `Error: ${call.entry.name} was not run. ${detail} Send the call again with a JSON object. Received: ${invalid.args ?? ''}`,
-    };
+    });
   }
   const tool = deps.tools.find(call.entry.name);
   if (tool === undefined) return unknownToolOutcome(call.entry.name, deps.tools.names);
@@ -66,7 +66,7 @@ async function perform(deps: ActivityDependencies, call: Call, signal: AbortSign
   const run = (): Promise<ToolOutcome> => invokeTool(tool, call.entry.args ?? {}, context);
   if (tool.effect === 'none') return run();
   if (tool.effect === 'unknown') {
-    if (call.entry.state === 'started') return { status: 'error', content: OUTCOME_UNKNOWN };
+    if (call.entry.state === 'started') return outcomeUnknown(tool);
     await start(deps, call, null);
     return run();
   }
@@ -84,13 +84,17 @@ async function performWrite(
   const plan = call.entry.writePlan;
   if (call.entry.state === 'started' && plan !== null) {
     const current = await contentHash(context, plan.path);
-    if (current === plan.after) return { status: 'success', content: 'OK' };
-    if (current !== plan.before) return { status: 'error', content: OUTCOME_UNKNOWN };
+    if (current === plan.after) return withToolMeta(tool.name, { status: 'success', content: 'OK' });
+    if (current !== plan.before) return outcomeUnknown(tool);
     return run();
   }
   // A call that would be refused has no plan: running it again gives the same refusal.
   await start(deps, call, await planToolWrite(tool, call.entry.args ?? {}, context));
   return run();
+}
+
+function outcomeUnknown({ name }: Tool): ToolOutcome {
+  return withToolMeta(name, { status: 'error', content: OUTCOME_UNKNOWN });
 }
 
 /** Of two attempts that both found the call not started, one may go on; the other looks again. */

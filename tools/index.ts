@@ -3,7 +3,7 @@
  * and hand back what they want stored; this folder must not know the database or the workflow.
  */
 export { parseWriteLimit } from './builtin/limits';
-export { invokeTool, planToolWrite, unknownToolOutcome } from './invoke-tool';
+export { invokeTool, planToolWrite, unknownToolOutcome, withToolMeta } from './invoke-tool';
 export { HARD_CEILING_CHARS } from './output-budget';
 export { createToolRegistry, toToolDefinition } from './registry';
 export type { InactiveTool, ToolDeclaration, ToolRegistry, ToolRegistryOptions } from './registry';

@@ -45,10 +45,15 @@ export async function planToolWrite(
   return validated.ok ? tool.planWrite(validated.args, context) : null;
 }
 
+/** A result that no tool gave, described for policies and user interfaces like any other. */
+export function withToolMeta(name: string, outcome: ToolOutcome): ToolOutcome {
+  return withMeta(name, outcome, undefined);
+}
+
 /** The result for a name that no tool of the run has. */
 export function unknownToolOutcome(name: string, toolNames: readonly string[]): ToolOutcome {
   const content = `Error: ${name} is not a valid tool, try one of [${toolNames.join(', ')}].`;
-  return withMeta(name, { content, status: 'error' }, undefined);
+  return withToolMeta(name, { content, status: 'error' });
 }
 
 async function execute(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<ToolOutcome> {

@@ -219,7 +219,9 @@ describe('a command', () => {
     const call = await plannedCall('bash', args('a'), null);
     await started(call, null);
     await run(call);
-    expect((await result(call)).content).toContain('outcome is unknown');
+    const { content, additional_kwargs } = await result(call);
+    expect(content).toContain('outcome is unknown');
+    expect(additional_kwargs).toMatchObject({ deerflow_tool_meta: { status: 'error' } });
     await expect(readFile(call.file, 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
