@@ -40,6 +40,8 @@ const MAX_CACHED_WORKFLOWS = 600;
 const MAX_CONCURRENT_ACTIVITIES = 200;
 const MAX_CONCURRENT_LOCAL_ACTIVITIES = 200;
 
+const POLLERS = { type: 'autoscaling', initial: 2, minimum: 1, maximum: 10 } as const;
+
 /** The composition root of a worker process. */
 export async function startWorker({ environment, env, config, log }: WorkerOptions): Promise<RunningWorker> {
   const { database: databaseSettings, temporal: temporalSettings } = environment;
@@ -97,6 +99,9 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
     maxConcurrentActivityTaskExecutions: MAX_CONCURRENT_ACTIVITIES,
     maxConcurrentLocalActivityExecutions: MAX_CONCURRENT_LOCAL_ACTIVITIES,
+    // Few long polls while there is little to do: those of a frozen worker would still be given work.
+    workflowTaskPollerBehavior: POLLERS,
+    activityTaskPollerBehavior: POLLERS,
     // A worker that was killed keeps its sticky queue: others take over after this time.
     stickyQueueScheduleToStartTimeout: '2s',
     // A Stop travels on the answer to a heartbeat.
