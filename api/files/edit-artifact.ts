@@ -33,7 +33,7 @@ export async function editArtifact(
 ): Promise<EditedArtifact> {
   const bytes = Buffer.from(edit.content, 'utf8');
   if (bytes.length > HASHED_BYTES) throw tooLarge();
-  if (bytes.includes(0)) throw notText();
+  if (bytes.includes(0) || !edit.content.isWellFormed()) throw notText();
   try {
     const target = await placeOf(directories, path);
     const { hash, mode } = await currentState(directories, target, path);

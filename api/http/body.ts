@@ -29,14 +29,14 @@ function isMultipart(contentType: string | undefined): boolean {
   return /^multipart\//i.test(contentType ?? '');
 }
 
-function parseBody(request: Request, _response: Response, next: NextFunction): void {
+function parseBody(request: Request, response: Response, next: NextFunction): void {
   const bytes: unknown = request.body;
   if (Buffer.isBuffer(bytes)) {
     const contentType = request.headers['content-type'];
     const isJson = contentType === undefined || JSON_TYPE.test(contentType);
     if (isJson) refuseMonsters(bytes);
     const text = bytes.toString('utf8');
-    request.body = isJson ? parseJson(text) : text || undefined;
+    request.body = isJson ? storable(parseJson(text), text, response) : text || undefined;
   }
   next();
 }
@@ -51,18 +51,27 @@ function refuseMonsters(bytes: Buffer): void {
   }
 }
 
+/** The body as it was sent, where `request.body` differs from it: for what goes to a file and not to the database. */
+export function bodyAsSent(request: Request, response: Response): unknown {
+  return 'bodyAsSent' in response.locals ? response.locals['bodyAsSent'] : request.body;
+}
+
 /** What Postgres cannot store is replaced, so that a stray NUL never fails a request half-way. */
 const UNSTORABLE = /\\u(0000|d[89a-f])/i;
 
 function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined;
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw syntaxFault(error instanceof Error ? error.message : '', text);
   }
-  return UNSTORABLE.test(text) ? storableJson(value) : value;
+}
+
+function storable(value: unknown, text: string, response: Response): unknown {
+  if (!UNSTORABLE.test(text)) return value;
+  response.locals['bodyAsSent'] = value;
+  return storableJson(value);
 }
 
 function syntaxFault(reason: string, text: string): AppError {

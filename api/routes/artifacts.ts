@@ -9,6 +9,7 @@ import { readArtifact } from '../files/read-artifact';
 import { sendContent } from '../files/send-content';
 import { accessibleThread, existingThread } from '../files/thread-access';
 import { disconnectSignal } from '../http/disconnect-signal';
+import { bodyAsSent } from '../http/body';
 import { handler, pathParameter } from '../http/handler';
 import { parse } from '../http/validation';
 
@@ -40,7 +41,7 @@ export function createArtifactsRouter(deps: ApiDependencies): Router {
     '/threads/:threadId/artifacts/*path',
     handler(async (request, response) => {
       const { owner, threadId, directories } = await existingThread(deps, request, response);
-      const body = parse(artifactEditRequestSchema, request.body, 'body');
+      const body = parse(artifactEditRequestSchema, bodyAsSent(request, response), 'body');
       const path = artifactPath(directories, pathParameter(request, 'path'));
       requireOutput(path);
       requireEditableName(path);

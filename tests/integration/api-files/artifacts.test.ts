@@ -394,6 +394,16 @@ describe('saving an edit', () => {
     expect(readFileSync(join(directories.outputs, 'a.md'), 'utf8')).toBe(`${statuses.indexOf(200)}`);
   });
 
+  test.each([
+    ['a NUL', 'a\u0000b'],
+    ['half a character', 'a\ud83d'],
+  ])('text with %s is refused instead of being saved as something else', async (_name, content) => {
+    writeFileSync(join(directories.outputs, 'a.md'), 'old');
+    expect((await save('outputs/a.md', content, sha256('old'))).status).toBe(415);
+    expect((await save('outputs/a.md', '😀', sha256('old'))).status).toBe(200);
+    expect(readFileSync(join(directories.outputs, 'a.md'), 'utf8')).toBe('😀');
+  });
+
   test('while a run is on, nothing is saved', async () => {
     writeFileSync(join(directories.outputs, 'a.md'), 'old');
     api.held.add('t');
