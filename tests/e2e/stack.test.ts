@@ -246,9 +246,10 @@ test('a home below a folder that only its owner may enter works, also as root', 
 });
 
 const NOBODY = 65_534;
+// Only root can become another user; without root every other test of this file is the proof.
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
 
-asRoot('an ordinary user needs no privilege', async () => {
+asRoot('an ordinary user needs no privilege (only root can try it beside its own tests)', async () => {
   chmodSync(folder, 0o777);
   const script = join(__dirname, '..', 'support', 'stack', 'start-with-stand-ins.cjs');
   const env = freshEnvironment();
