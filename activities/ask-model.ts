@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { v7 as uuid7 } from 'uuid';
 import type { AiMessage, RunEventInput } from '../contracts';
 import { acceptReply } from '../core/messages/accept-reply';
@@ -52,14 +51,14 @@ export async function askModel(
 /** Readers learn that a step begins, and that an attempt which died in mid-reply is being repeated. */
 async function tellStart(deps: ActivityDependencies, { runId, turn, step, facts }: ModelTurn): Promise<void> {
   const events = stepStartEvents(MODEL_NODE, step);
-  const { attempt } = Context.current().info;
-  if (attempt > 1 && (await deps.stores.events.lastKind(runId)) === 'text-delta') {
+  // The turn has no reply, yet its text is the newest event.
+  if (facts.lastEventKind === 'text-delta') {
     events.unshift({
       kind: 'custom',
       payload: {
         type: 'llm_retry',
-        attempt: attempt - 1,
-        max_attempts: attempt,
+        attempt: 1,
+        max_attempts: 2,
         wait_ms: 0,
         reason: 'interrupted',
         message: 'The answer was cut off by a restart and is asked for again.',

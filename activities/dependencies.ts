@@ -15,6 +15,8 @@ export interface ActivityDependencies {
   tools: ToolRegistry;
   sandboxes: SandboxProvider;
   gateway: RunGateway;
+  /** Polled by this worker alone: for what is under way in its process. */
+  ownTaskQueue: string;
   conversations: ConversationCache;
   /** Where thread files are. */
   paths: ThreadPaths;

@@ -11,6 +11,7 @@ import type { ActivityDependencies } from './dependencies';
 import { withFailures } from './failures';
 import { finishRun } from './finish-run';
 import { withHeartbeat } from './heartbeat';
+import { createModelCalls } from './model-calls';
 import { reconcileRuns } from './reconcile-runs';
 import { runTool } from './run-tool';
 
@@ -19,10 +20,16 @@ export { createConversationCache } from './conversation-cache';
 
 export function createActivities(deps: ActivityDependencies): RunActivities {
   const logOf = (runId?: string) => deps.log.child({ activity: Context.current().info.activityType, runId });
+  const modelCalls = createModelCalls({ call: (turn, signal) => callModel(deps, turn, signal) });
   return {
     beginRun: ({ runId }) => withFailures(logOf(runId), () => beginRun(deps, runId)),
+    startModelCall: (input) =>
+      withFailures(logOf(input.runId), async (signal) => {
+        const next = await modelCalls.start(input, signal);
+        return next === null ? { kind: 'running', taskQueue: deps.ownTaskQueue } : { kind: 'over', next };
+      }),
     callModel: (input) =>
-      withFailures(logOf(input.runId), (signal) => withHeartbeat(() => callModel(deps, input, signal))),
+      withFailures(logOf(input.runId), (signal) => withHeartbeat(() => modelCalls.follow(input, signal))),
     runTool: (input) =>
       withFailures(logOf(input.runId), (signal) =>
         Context.current().info.isLocal

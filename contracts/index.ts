@@ -45,6 +45,8 @@ export type {
   BeginRunResult,
   FinishRunInput,
   FinishRunResult,
+  ModelCallStart,
+  ModelTurnInput,
   NextMove,
   PendingToolCall,
   ReconcileReport,

@@ -80,10 +80,19 @@ export interface FinishRunResult {
   hasWebhook: boolean;
 }
 
+export interface ModelTurnInput {
+  runId: string;
+  turn: number;
+}
+
+/** The start of a model call: it is over already, or it goes on in the worker that polls the named task queue. */
+export type ModelCallStart = { kind: 'over'; next: NextMove } | { kind: 'running'; taskQueue: string };
+
 /** Every activity, as workflows call it. */
 export interface RunActivities {
   beginRun(input: { runId: string }): Promise<BeginRunResult>;
-  callModel(input: { runId: string; turn: number }): Promise<NextMove>;
+  startModelCall(input: ModelTurnInput): Promise<ModelCallStart>;
+  callModel(input: ModelTurnInput): Promise<NextMove>;
   runTool(input: { runId: string; turn: number; toolCallId: string }): Promise<void>;
   finishRun(input: FinishRunInput): Promise<FinishRunResult>;
   deliverWebhook(input: { runId: string }): Promise<void>;

@@ -16,7 +16,6 @@ export interface RunEventStore {
   /** Number of the newest event; -1 where there is none. */
   lastNumber(runId: string): Promise<number>;
   /** Kind of the newest event, to see whether an earlier attempt streamed text. */
-  lastKind(runId: string): Promise<string | null>;
   /** Drops the events of runs that ended before the retention; returns how many runs were pruned. */
   prune(retentionSeconds: number): Promise<number>;
 }
@@ -64,13 +63,6 @@ export function createRunEventStore(database: Database): RunEventStore {
         [runId, at, number],
       ),
     lastNumber: (runId) => newest('select max(e.number) as number from run_events e where e.run_id = $1', [runId]),
-    async lastKind(runId) {
-      const { rows } = await pool.query<{ kind: string }>(
-        'select kind from run_events where run_id = $1 order by number desc limit 1',
-        [runId],
-      );
-      return rows[0]?.kind ?? null;
-    },
     async prune(retentionSeconds) {
       const { rowCount } = await pool.query(
         `with ended as (

@@ -1,4 +1,4 @@
-import type { CancelAction, JsonValue, Message, RunOptions } from '../contracts';
+import type { CancelAction, JsonValue, Message, RunEventKind, RunOptions } from '../contracts';
 import type { Database } from './database';
 import { translateErrors } from './errors';
 import type { Admission } from './run-row';
@@ -17,6 +17,8 @@ export interface StepFacts {
   /** Distinguishes a thread from a later one of the same id. */
   threadCreatedAt: string;
   title: string | null;
+  /** Kind of the run's newest stream event. */
+  lastEventKind: RunEventKind | null;
   /** The committed outcome of the turn asked for. */
   outcome: JsonValue | null;
 }
@@ -47,6 +49,8 @@ export function createTurnStore(database: Database): TurnStore {
                     as "stepsBefore",
                   (select value #>> '{}' from thread_channels c
                     where c.thread_id = r.thread_id and channel = 'title' and until is null) as title,
+                  (select kind from run_events e where e.run_id = r.run_id order by number desc limit 1)
+                    as "lastEventKind",
                   (select outcome from model_turns m where m.run_id = r.run_id and m.turn = $2) as outcome
            from runs r join threads t using (thread_id) where r.run_id = $1`,
           values: [runId, turn],

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
@@ -7,6 +7,7 @@ import { createActivities, createConversationCache } from '../activities';
 import { deploymentKey } from '../config';
 import type { Environment, EnvironmentVariables } from '../config';
 import { AppError } from '../contracts';
+import type { ModelTurnInput } from '../contracts';
 import type { Config } from '../contracts/schemas/config';
 import { createDatabase, createStores, migrate } from '../db';
 import { createChatModelFactory } from '../models';
@@ -39,6 +40,10 @@ const MAX_CONNECTIONS = 20;
 const MAX_CACHED_WORKFLOWS = 600;
 const MAX_CONCURRENT_ACTIVITIES = 200;
 const MAX_CONCURRENT_LOCAL_ACTIVITIES = 200;
+/** A workflow task is open while a model call may still be quick. */
+const MAX_CONCURRENT_WORKFLOW_TASKS = 200;
+/** Model calls that are not quick: they wait for a provider and cost this process little. */
+const MAX_CONCURRENT_MODEL_CALLS = 1_000;
 
 const POLLERS = { type: 'autoscaling', initial: 2, minimum: 1, maximum: 10 } as const;
 
@@ -81,6 +86,7 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
       log,
     }),
     sandboxes,
+    ownTaskQueue: `host/${randomUUID()}`,
     gateway: boundedGateway(temporal, createRunGateway(temporal.client, temporalSettings.taskQueue)),
     conversations: createConversationCache(stores.turns),
     paths: createThreadPaths({ home: environment.home }),
@@ -88,15 +94,23 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
     log,
   };
 
-  const worker = await Worker.create({
+  const activities = createActivities(deps);
+  const shared = {
     connection,
     namespace: temporalSettings.namespace,
-    taskQueue: temporalSettings.taskQueue,
-    ...workflowCode(),
-    activities: { ...createActivities(deps) },
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: SHUTDOWN_FORCE,
+    // A Stop travels on the answer to a heartbeat.
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
+  } as const;
+  const worker = await Worker.create({
+    ...shared,
+    taskQueue: temporalSettings.taskQueue,
+    ...workflowCode(),
+    activities: { ...activities },
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+    maxConcurrentWorkflowTaskExecutions: MAX_CONCURRENT_WORKFLOW_TASKS,
     maxConcurrentActivityTaskExecutions: MAX_CONCURRENT_ACTIVITIES,
     maxConcurrentLocalActivityExecutions: MAX_CONCURRENT_LOCAL_ACTIVITIES,
     // Few long polls while there is little to do: those of a frozen worker would still be given work.
@@ -104,20 +118,32 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
     activityTaskPollerBehavior: POLLERS,
     // A worker that was killed keeps its sticky queue: others take over after this time.
     stickyQueueScheduleToStartTimeout: '2s',
-    // A Stop travels on the answer to a heartbeat.
-    maxHeartbeatThrottleInterval: '1s',
-    defaultHeartbeatThrottleInterval: '1s',
   });
+  const ownWorker = await Worker.create({
+    ...shared,
+    taskQueue: deps.ownTaskQueue,
+    activities: { callModel: (input: ModelTurnInput) => activities.callModel(input) },
+    maxConcurrentActivityTaskExecutions: MAX_CONCURRENT_MODEL_CALLS,
+    activityTaskPollerBehavior: { ...POLLERS, initial: 1 },
+  });
+  const workers = [worker, ownWorker];
   log.info({ taskQueue: temporalSettings.taskQueue, models: deps.models.names() }, 'worker polls');
 
-  const finished = worker.run().finally(async () => {
+  const shutdown = () => workers.forEach((each) => (each.getState() === 'RUNNING' ? each.shutdown() : undefined));
+  const runAll = async () => {
+    // One that fails takes the other with it.
+    const ended = await Promise.allSettled(workers.map((each) => each.run().finally(shutdown)));
+    const failed = ended.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  };
+  const finished = runAll().finally(async () => {
     await sandboxes.shutdown();
     await demo?.close();
     await temporal.close();
     await connection.close();
     await database.close();
   });
-  return { finished, shutdown: () => (worker.getState() === 'RUNNING' ? worker.shutdown() : undefined) };
+  return { finished, shutdown };
 }
 
 /** The bundle made by `npm run build`; without one, as in tests from source, it is made now. */

@@ -10,19 +10,34 @@ const ENDLESS = { initialInterval: '200ms', maximumInterval: '10s', backoffCoeff
 /** Longer than any model call: stalls are noticed by the activity, death of the worker by the heartbeat. */
 const MODEL_CALL_TIMEOUT = '2h';
 const HEARTBEAT_TIMEOUT = '6s';
+/** A worker that does not fetch what is under way in it is gone. */
+const OWN_QUEUE_TIMEOUT = '3s';
 const LOCAL_TIMEOUT = '60s';
 const GRACE_MS = 30_000;
 
 /** Work of milliseconds, done beside the workflow task that asks for it. */
 export const local = proxyLocalActivities<RunActivities>({ startToCloseTimeout: LOCAL_TIMEOUT, retry: ENDLESS });
 
-export const { callModel } = proxyActivities<RunActivities>({
+const MODEL_CALL = {
   startToCloseTimeout: MODEL_CALL_TIMEOUT,
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
-  retry: ENDLESS,
   // The run ends at once; what the call still wanted to write is refused.
   cancellationType: 'TRY_CANCEL',
-});
+} as const;
+
+/** A model call in whichever worker comes first. */
+export const { callModel } = proxyActivities<RunActivities>({ ...MODEL_CALL, retry: ENDLESS });
+
+/** A model call that is under way in one worker. Tried once: where that worker is gone, any other may ask again. */
+export function callModelAt(taskQueue: string, summary: string): RunActivities['callModel'] {
+  return proxyActivities<RunActivities>({
+    ...MODEL_CALL,
+    taskQueue,
+    summary,
+    scheduleToStartTimeout: OWN_QUEUE_TIMEOUT,
+    retry: { maximumAttempts: 1 },
+  }).callModel;
+}
 
 export const { reconcileRuns } = proxyActivities<RunActivities>({
   startToCloseTimeout: '2m',

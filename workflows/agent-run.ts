@@ -7,12 +7,12 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { defineSearchAttributeKey } from '@temporalio/common';
-import type { AgentRunInput, PendingToolCall, RunOutcome, RunProgress } from '../contracts';
+import type { AgentRunInput, ModelTurnInput, NextMove, PendingToolCall, RunOutcome, RunProgress } from '../contracts';
 import { SEARCH_ATTRIBUTES } from '../contracts';
 import { afterModel, afterTools, takeStep } from '../core/agent-loop/progress';
-import { callModel, deliverWebhook, local, slowTool } from './activities';
+import { callModel, callModelAt, deliverWebhook, local, slowTool } from './activities';
 import { watchForCancel } from './cancellation';
-import { failureReason, outcomeOfFailure } from './failures';
+import { failureReason, mayGoOnElsewhere, outcomeOfFailure } from './failures';
 
 /** Kept well under the server's warning, so that a step never meets the limit. */
 const MAX_HISTORY_EVENTS = 3_000;
@@ -42,10 +42,7 @@ async function loop(input: AgentRunInput, cancelled: () => boolean): Promise<Run
     if (next.kind === 'end') return next.outcome;
     setCurrentDetails(`step ${progress.stepsTaken}: ${next.kind === 'model' ? 'model' : namesOf(next.calls)}`);
     if (next.kind === 'model') {
-      const decided = await callModel.executeWithOptions({ summary: `turn ${turn}: model` }, [
-        { runId: input.runId, turn },
-      ]);
-      progress = afterModel(progress, decided);
+      progress = afterModel(progress, await askModel({ runId: input.runId, turn }));
     } else {
       await runTools(input.runId, next.calls);
       progress = afterTools(progress);
@@ -63,6 +60,22 @@ async function begin(runId: string): Promise<RunProgress> {
   ]);
   if (closed) log.info('the run had ended before it began', { runId });
   return { turn: 1, stepsTaken: 0, stepLimit, stopAfterTools, next };
+}
+
+/**
+ * A quick reply is over within this workflow task, which spares the server a round trip for each turn. A slow one goes
+ * on as an activity of the worker that holds it; when that worker is lost, as an activity of any.
+ */
+async function askModel(turn: ModelTurnInput): Promise<NextMove> {
+  const summary = `turn ${turn.turn}: model`;
+  const start = await local.startModelCall.executeWithOptions({ summary }, [turn]);
+  if (start.kind === 'over') return start.next;
+  try {
+    return await callModelAt(start.taskQueue, summary)(turn);
+  } catch (error) {
+    if (!mayGoOnElsewhere(error)) throw error;
+    return callModel.executeWithOptions({ summary }, [turn]);
+  }
 }
 
 function namesOf(calls: readonly PendingToolCall[]): string {

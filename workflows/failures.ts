@@ -19,6 +19,12 @@ export function outcomeOfFailure(error: unknown, cancelAction: CancelAction | nu
   };
 }
 
+/** An activity bound to one worker failed in a way that another worker may not. */
+export function mayGoOnElsewhere(error: unknown): boolean {
+  if (!(error instanceof ActivityFailure) || isCancellation(error)) return false;
+  return !(error.cause instanceof ApplicationFailure && error.cause.nonRetryable === true);
+}
+
 /** For the log: what an activity said when it gave up. */
 export function failureReason(error: unknown): string {
   const cause = causeOf(error);

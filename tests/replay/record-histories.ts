@@ -20,6 +20,8 @@ import { storeHistory } from './histories';
 const MARKER = 'MARKER-IN-CONTENT';
 const SLEEP = 'sleep 2';
 const LONG_RUN_TURNS = 450;
+/** Too slow to be answered within the workflow task that asks. */
+const SLOW_MODEL_MS = 1_500;
 
 /** More than a run works on at once. */
 const MANY_CALLS = 110;
@@ -72,6 +74,16 @@ const SCENARIOS: Record<string, Scenario> = {
   },
   'model-retry': { steps: [fail(503, { times: 1 }), say('after a retry')] },
   'model-failure': { steps: [fail(400)] },
+  'slow-model': { steps: [hang(SLOW_MODEL_MS, calls([list])), hang(SLOW_MODEL_MS, say(MARKER))] },
+  'slow-model-lost': {
+    steps: [hang(20_000, say('late')), say('after the kill')],
+    during: async ({ product }) => {
+      await product.model.waitForRequests(1);
+      await delay(SLOW_MODEL_MS);
+      await product.workers.at(-1)?.kill();
+      await product.startWorker();
+    },
+  },
   breakpoint: { steps: [write('b.txt'), say('never')], extra: () => ({ interrupt_before: ['tools'] }) },
   'breakpoint-after-tools': { steps: [write('c.txt'), say('never')], extra: () => ({ interrupt_after: ['tools'] }) },
   'many-calls': { steps: [calls(Array.from({ length: MANY_CALLS }, () => list)), say('done')] },
@@ -120,7 +132,7 @@ async function recordLongRun({ api, client }: Recording): Promise<void> {
   const { body: run } = await api.request<RunRecord>(
     'POST',
     `/api/threads/${threadId}/runs`,
-    ask(`PLAN:tools=${LONG_RUN_TURNS} tool=ls tokens=1`, {
+    ask(`PLAN:tools=${LONG_RUN_TURNS} tool=bash tokens=1`, {
       context: { model_name: 'scripted-two' },
       config: { recursion_limit: 2 * LONG_RUN_TURNS + 1 },
     }),

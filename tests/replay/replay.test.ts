@@ -24,6 +24,8 @@ const PATHS = [
   'model-retry',
   'reconcile',
   'rollback',
+  'slow-model',
+  'slow-model-lost',
   'slow-tool',
   'step-limit',
   'success',
@@ -56,7 +58,7 @@ describe('runs that are under way survive a new version of the workflows', () =>
   });
 
   test('a history in which another activity ran is refused, so the check can fail', async () => {
-    const changed = loadHistory('slow-tool');
+    const changed = loadHistory('slow-model');
     const type = changed.events
       ?.map((event) => event.activityTaskScheduledEventAttributes?.activityType)
       .find((found) => found?.name === 'callModel');

@@ -33,7 +33,10 @@ async function storedText(): Promise<string> {
 async function historyText(runId: string): Promise<string> {
   const connection = await Connection.connect({ address: testServices().temporalAddress });
   try {
-    const history = await new Client({ connection }).workflow.getHandle(runWorkflowId(runId)).fetchHistory();
+    const workflow = new Client({ connection }).workflow.getHandle(runWorkflowId(runId));
+    // The workflow closes a moment after the run has ended.
+    await workflow.result().catch(() => undefined);
+    const history = await workflow.fetchHistory();
     expect(history.events?.length).toBeGreaterThan(3);
     // Payloads are bytes: as text they show what they carry.
     return JSON.stringify(history, (_key, value: unknown) =>

@@ -70,6 +70,27 @@ async function stretch(runId: string, from: number, to: number): Promise<Stretch
   return { bytesPerTurn: (rows[0]?.bytes ?? 0) / turns, msPerTurn: (rows[0]?.ms ?? 0) / turns };
 }
 
+function expectBounded(sizes: readonly HistorySize[]): void {
+  for (const { events, bytes } of sizes) {
+    expect(events).toBeLessThan(MAX_HISTORY_EVENTS);
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(MAX_HISTORY_BYTES);
+  }
+}
+
+test('a run whose steps take many events goes on in a new execution before its history is long', async () => {
+  const turns = 450;
+  const { runId, threadId } = await startRun(api, `PLAN:tools=${turns} tool=bash tokens=2`, {
+    config: { recursion_limit: 3_000 },
+  });
+  const record = await api.ended(threadId, runId, 120_000);
+  expect(record).toMatchObject({ status: 'success', llm_call_count: turns + 1 });
+  await expectSoundRun(product.pool, runId);
+  const sizes = await historySizes(product.temporal, runWorkflowId(runId));
+  expect(sizes.length).toBeGreaterThan(1);
+  expectBounded(sizes);
+}, 150_000);
+
 describe('a run of a thousand turns', () => {
   test('ends with success, in histories of bounded size, and its last turns store no more than its first', async () => {
     // Kept requests would hold the whole conversation a thousand times.
@@ -86,12 +107,7 @@ describe('a run of a thousand turns', () => {
     await expectSoundRun(product.pool, runId);
 
     const sizes = await historySizes(product.temporal, runWorkflowId(runId));
-    expect(sizes.length).toBeGreaterThan(1);
-    for (const { events, bytes } of sizes) {
-      expect(events).toBeLessThan(MAX_HISTORY_EVENTS);
-      expect(bytes).toBeGreaterThan(0);
-      expect(bytes).toBeLessThan(MAX_HISTORY_BYTES);
-    }
+    expectBounded(sizes);
 
     const [first, early, last] = await Promise.all([
       stretch(runId, 2, 102),

@@ -27,6 +27,7 @@ export function activityDependencies(
     gateway: { start: unused, cancel: unused, state: unused },
     conversations: createConversationCache(stores.turns),
     paths: createThreadPaths({ home: files.home }),
+    ownTaskQueue: 'host/test',
     webhookKey: randomBytes(32),
     log: createLogger({ name: 'test', level: 'fatal' }),
     ...changes,
