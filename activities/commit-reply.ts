@@ -102,7 +102,10 @@ async function commitMessage(
     checkpoint: { step, source: 'loop', node: MODEL_NODE, next: waitingAfter(next) },
     events: selectEvents(facts.options.streamModes, events),
   };
-  await throughOutage(current.signal, () => deps.stores.log.commit(commit));
+  const result = await throughOutage(current.signal, () => deps.stores.log.commit(commit));
+  deps.conversations.committed(facts, result, message);
+  const after = { ...facts, stepsBefore: step, logSeq: result.seq, title: title ?? facts.title };
+  deps.plannedCalls.put(after, { runId, message, calls: commit.toolCalls ?? [] });
   return next;
 }
 

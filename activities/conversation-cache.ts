@@ -1,5 +1,5 @@
 import type { Message } from '../contracts';
-import type { MessageChange, StepFacts, TurnStore } from '../db';
+import type { CommitResult, MessageChange, StepFacts, TurnStore } from '../db';
 
 /**
  * The messages of threads that this worker works on, kept between steps so that a step reads only what is new: the cost
@@ -7,6 +7,8 @@ import type { MessageChange, StepFacts, TurnStore } from '../db';
  */
 export interface ConversationCache {
   load(facts: Pick<StepFacts, 'threadId' | 'logSeq' | 'threadCreatedAt'>): Promise<readonly Message[]>;
+  /** Adds a message that this worker has committed, so that its next step need not read it back. */
+  committed(thread: Pick<StepFacts, 'threadId' | 'threadCreatedAt'>, commit: CommitResult, message: Message): void;
 }
 
 interface Entry {
@@ -45,6 +47,13 @@ export function createConversationCache(turns: TurnStore, maxThreads = MAX_THREA
         conversations.delete(oldest);
       }
       return conversation.ordered;
+    },
+    committed({ threadId, threadCreatedAt }, { seq, position }, message) {
+      const known = conversations.get(threadId);
+      // A commit of somebody else in between has to be read first.
+      if (known === undefined || known.createdAt !== threadCreatedAt || known.seq !== seq - 1) return;
+      if (position !== null) apply(known, [{ messageId: message.id, position, message }]);
+      known.seq = seq;
     },
   };
 }

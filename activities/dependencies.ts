@@ -6,6 +6,7 @@ import type { SandboxProvider, ThreadPaths } from '../sandbox';
 import type { RunGateway } from '../temporal';
 import type { ToolRegistry } from '../tools';
 import type { ConversationCache } from './conversation-cache';
+import type { PlannedCalls } from './planned-calls';
 
 /** Everything that activities act through. Built once per worker by its composition root. */
 export interface ActivityDependencies {
@@ -18,6 +19,7 @@ export interface ActivityDependencies {
   /** Polled by this worker alone: for what is under way in its process. */
   ownTaskQueue: string;
   conversations: ConversationCache;
+  plannedCalls: PlannedCalls;
   /** Where thread files are. */
   paths: ThreadPaths;
   /** Signs webhooks, so that a receiver knows who calls. */

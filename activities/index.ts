@@ -17,6 +17,7 @@ import { runTool } from './run-tool';
 
 export type { ActivityDependencies } from './dependencies';
 export { createConversationCache } from './conversation-cache';
+export { createPlannedCalls } from './planned-calls';
 
 export function createActivities(deps: ActivityDependencies): RunActivities {
   const logOf = (runId?: string) => deps.log.child({ activity: Context.current().info.activityType, runId });

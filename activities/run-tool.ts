@@ -3,11 +3,12 @@ import type { Message, ToolMessage } from '../contracts';
 import { AppError, isAppError } from '../contracts';
 import { newestReadMark } from '../core/messages/read-marks';
 import { selectEvents, stepEvents } from '../core/stream-events';
-import type { CallKey, LedgerEntry, StepCommit, StepFacts, WritePlanRow } from '../db';
+import type { CallKey, StepCommit, WritePlanRow } from '../db';
 import { runLogger } from '../observability';
 import { invokeTool, planToolWrite, unknownToolOutcome, withToolMeta } from '../tools';
 import type { Tool, ToolContext, ToolOutcome } from '../tools';
 import type { ActivityDependencies } from './dependencies';
+import type { PlannedCall } from './planned-calls';
 import { throughOutage } from './through-outage';
 
 const NODE = 'tools';
@@ -16,10 +17,8 @@ const OUTCOME_UNKNOWN =
   'Error: the worker stopped while this tool was running, so its outcome is unknown: it may have taken effect in full, ' +
   'in part or not at all. It was not run again. Check the current state before you decide what to do.';
 
-interface Call {
+interface Call extends PlannedCall {
   key: CallKey;
-  entry: LedgerEntry;
-  facts: StepFacts;
 }
 
 /**
@@ -27,14 +26,9 @@ interface Call {
  * call that only reads is repeated, a started call with unknown effect is never repeated.
  */
 export async function runTool(deps: ActivityDependencies, key: CallKey, signal: AbortSignal): Promise<void> {
-  const [facts, entry] = await Promise.all([
-    deps.stores.turns.facts(key.runId, key.turn),
-    deps.stores.ledger.entry(key),
-  ]);
-  if (facts === null || facts.admission !== 'active') throw new AppError('run_closed', 'The run has ended.');
-  if (entry === null) throw new AppError('internal', 'The tool call is not in the ledger.');
+  const call: Call = { key, ...(deps.plannedCalls.take(key) ?? (await readCall(deps, key))) };
+  const { entry, facts } = call;
   if (entry.state === 'done') return;
-  const call: Call = { key, entry, facts };
   const begun = Date.now();
   const outcome = await perform(deps, call, signal);
   signal.throwIfAborted();
@@ -49,6 +43,16 @@ export async function runTool(deps: ActivityDependencies, key: CallKey, signal: 
     // An attempt that was given up for dead had a result after all.
     if (!isAppError(error, 'already_committed')) throw error;
   }
+}
+
+async function readCall(deps: ActivityDependencies, key: CallKey): Promise<PlannedCall> {
+  const [facts, entry] = await Promise.all([
+    deps.stores.turns.facts(key.runId, key.turn),
+    deps.stores.ledger.entry(key),
+  ]);
+  if (facts === null || facts.admission !== 'active') throw new AppError('run_closed', 'The run has ended.');
+  if (entry === null) throw new AppError('internal', 'The tool call is not in the ledger.');
+  return { facts, entry };
 }
 
 async function perform(deps: ActivityDependencies, call: Call, signal: AbortSignal): Promise<ToolOutcome> {
@@ -168,5 +172,6 @@ async function commitResult(
       events: selectEvents(facts.options.streamModes, phase),
     },
   };
-  await throughOutage(signal, () => deps.stores.log.commit(commit));
+  const result = await throughOutage(signal, () => deps.stores.log.commit(commit));
+  deps.conversations.committed(facts, result, message);
 }

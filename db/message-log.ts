@@ -55,6 +55,8 @@ export interface CommitResult {
   seq: number;
   /** The tool result completed its turn. */
   phaseComplete: boolean;
+  /** Where the first message of the commit stands in the conversation. */
+  position: number | null;
 }
 
 export interface CheckpointRow {
@@ -145,14 +147,14 @@ export function isUuid(text: string): boolean {
 /** Writes one step; inside a transaction where a connection is given. */
 export async function commitStep(client: Queryable, step: StepCommit): Promise<CommitResult> {
   return translateErrors(async () => {
-    const { rows } = await client.query<{ result: { seq: number; phase_complete: boolean } }>({
+    const { rows } = await client.query<{ result: { seq: number; phase_complete: boolean; position: number | null } }>({
       name: 'commit-step',
       text: 'select commit_step($1::jsonb) as result',
       values: [JSON.stringify(toParameters(step))],
     });
     const result = rows[0]?.result;
     if (result === undefined) throw new AppError('internal', 'The commit gave no result.');
-    return { seq: result.seq, phaseComplete: result.phase_complete };
+    return { seq: result.seq, phaseComplete: result.phase_complete, position: result.position };
   });
 }
 

@@ -8,7 +8,6 @@ import { commitStep, isUuid } from './message-log';
 import type { RunRow } from './run-row';
 import { RUN_COLUMNS } from './run-row';
 import type { PlannedCall } from './tool-ledger';
-import { unfinishedCalls } from './tool-ledger';
 
 export interface RunEnding {
   status: RunStatus;
@@ -65,17 +64,21 @@ export async function endRun(
       if (row === null) return null;
       if (row.admission === 'ended') return { row, endedNow: false, next: await unstartedRun(client, row.threadId) };
       const ended = await writeEnding(client, row, decide(row, await leftUndone(client, row)));
-      return { row: ended, endedNow: true, next: await unstartedRun(client, row.threadId) };
+      const next = ended.promoted ? await unstartedRun(client, row.threadId) : null;
+      return { row: ended.row, endedNow: true, next };
     }),
   );
 }
 
 async function leftUndone(client: Queryable, { runId, threadId }: RunRow): Promise<LeftUndone> {
-  const { rows } = await client.query<{ step: number }>(
-    'select step from checkpoints where thread_id = $1 order by watermark desc limit 1',
-    [threadId],
-  );
-  return { calls: await unfinishedCalls(client, runId), step: rows[0]?.step ?? -1 };
+  const { rows } = await client.query<{ step: number | null; calls: PlannedCall[] }>({
+    name: 'left-undone',
+    text: `select (select step from checkpoints where thread_id = $2 order by watermark desc limit 1) as step,
+       (select coalesce(json_agg(json_build_object('turn', turn, 'toolCallId', tool_call_id, 'name', name)
+          order by turn, place), '[]') from tool_calls where run_id = $1 and state <> 'done') as calls`,
+    values: [runId, threadId],
+  });
+  return { calls: rows[0]?.calls ?? [], step: rows[0]?.step ?? -1 };
 }
 
 /** Ends a run that has not begun, as its canceller asked. */
@@ -115,14 +118,20 @@ export async function requestCancel(
   );
 }
 
-async function writeEnding(client: PoolClient, row: RunRow, ending: RunEnding): Promise<RunRow> {
+interface Written {
+  row: RunRow;
+  /** Whether the thread has gone to a run that waited for it. */
+  promoted: boolean;
+}
+
+async function writeEnding(client: PoolClient, row: RunRow, ending: RunEnding): Promise<Written> {
   const restore = ending.rollback && row.baseWatermark !== null ? row.baseWatermark : undefined;
   const { seq } = await commitStep(client, { ...ending.commit, threadId: row.threadId, runId: row.runId, restore });
-  await client.query('update run_streams set closed = true where run_id = $1', [row.runId]);
-  await client.query('delete from run_secrets where run_id = $1', [row.runId]);
   if (restore !== undefined || row.baseWatermark === null) await reinstateReplaced(client, row);
   const { rows } = await client.query<RunRow>(
-    `update runs set status = $2, admission = 'ended', error = $3, stop_reason = $4, ended_at = now(), updated_at = now(),
+    `with closed as (update run_streams set closed = true where run_id = $1),
+          opened as (delete from run_secrets where run_id = $1)
+     update runs set status = $2, admission = 'ended', error = $3, stop_reason = $4, ended_at = now(), updated_at = now(),
             end_watermark = $5, superseded = superseded or $6
      where run_id = $1 returning ${RUN_COLUMNS}`,
     [
@@ -141,7 +150,7 @@ async function writeEnding(client: PoolClient, row: RunRow, ending: RunEnding): 
       promoted ? 'busy' : ending.threadStatus,
     ]);
   }
-  return rows[0] ?? row;
+  return { row: rows[0] ?? row, promoted };
 }
 
 /** The turn that a replay took the place of is back where nothing of the replay stays. */

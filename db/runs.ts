@@ -129,16 +129,16 @@ async function beginRun(
 ): Promise<boolean> {
   return translateErrors(() =>
     database.transaction(async (client) => {
-      const { rows } = await client.query<{ log_seq: number }>(
-        'select log_seq from threads where thread_id = $1 for no key update',
-        [commit.threadId],
-      );
-      const { rowCount } = await client.query(
-        `update runs set status = 'running', started_at = clock_timestamp(), base_watermark = $2, model_name = $3,
+      // The lock on the thread comes first, as everywhere.
+      const { rowCount } = await client.query({
+        name: 'begin-run',
+        text: `with thread as materialized (select log_seq from threads where thread_id = $2 for no key update)
+         update runs set status = 'running', started_at = clock_timestamp(), model_name = $3,
+                base_watermark = coalesce((select log_seq from thread), 0),
                 workflow_started_at = coalesce(workflow_started_at, now())
          where run_id = $1 and status = 'pending'`,
-        [runId, rows[0]?.log_seq ?? 0, modelName],
-      );
+        values: [runId, commit.threadId, modelName],
+      });
       if (rowCount !== 1) return false;
       await commitStep(client, { ...commit, runId });
       return true;

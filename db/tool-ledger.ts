@@ -1,5 +1,5 @@
 import type { InvalidToolCall, JsonObject } from '../contracts';
-import type { Database, Queryable } from './database';
+import type { Database } from './database';
 import { translateErrors } from './errors';
 
 export interface WritePlanRow {
@@ -41,7 +41,7 @@ export interface ToolLedger {
   entry(key: CallKey): Promise<LedgerEntry | null>;
   /**
    * Marks the call as started. A side effect may happen only after this has been committed. False where another attempt
-   * was quicker since the entry was read: that one has the effect.
+   * was quicker since the entry was read: that one has the effect. False also where the run has ended.
    */
   start(key: CallKey, entry: Pick<LedgerEntry, 'attempts'>, writePlan: WritePlanRow | null): Promise<boolean>;
   /** Paths that a run presented, by tool. */
@@ -61,8 +61,9 @@ export function createToolLedger(database: Database): ToolLedger {
                   (select call from json_array_elements(m.body -> 'invalid_tool_calls') call
                     where call ->> 'id' = c.tool_call_id limit 1) as invalid
            from tool_calls c join runs r using (run_id)
-           left join thread_messages m
-             on m.thread_id = r.thread_id and m.message_id = c.message_id and m.until is null
+           left join lateral (
+             select body from thread_messages
+             where thread_id = r.thread_id and message_id = c.message_id and until is null limit 1) m on true
            where c.run_id = $1 and c.turn = $2 and c.tool_call_id = $3`,
           values: [key.runId, key.turn, key.toolCallId],
         });
@@ -73,7 +74,8 @@ export function createToolLedger(database: Database): ToolLedger {
         const { rowCount } = await pool.query(
           `update tool_calls set state = 'started', attempts = attempts + 1, started_at = coalesce(started_at, now()),
                   write_plan = coalesce($4::jsonb, write_plan)
-           where run_id = $1 and turn = $2 and tool_call_id = $3 and state <> 'done' and attempts = $5`,
+           where run_id = $1 and turn = $2 and tool_call_id = $3 and state <> 'done' and attempts = $5
+             and exists (select 1 from runs where run_id = $1 and admission = 'active')`,
           [key.runId, key.turn, key.toolCallId, writePlan === null ? null : JSON.stringify(writePlan), attempts],
         );
         return rowCount === 1;
@@ -88,14 +90,4 @@ export function createToolLedger(database: Database): ToolLedger {
         return Object.fromEntries(rows.map((row) => [row.name, [...new Set(row.paths)]]));
       }),
   };
-}
-
-/** Calls of a run without a result, in the order of the reply. */
-export async function unfinishedCalls(client: Queryable, runId: string): Promise<PlannedCall[]> {
-  const { rows } = await client.query<PlannedCall>(
-    `select turn, tool_call_id as "toolCallId", name from tool_calls
-     where run_id = $1 and state <> 'done' order by turn, place`,
-    [runId],
-  );
-  return rows;
 }

@@ -36,14 +36,28 @@ export interface TurnStore {
   changesSince(threadId: string, seq: number): Promise<MessageChange[]>;
 }
 
+/** Runs whose options are kept: they hold the whole input, and nothing changes them. */
+const MAX_KNOWN_OPTIONS = 200;
+
 export function createTurnStore(database: Database): TurnStore {
   const { pool } = database;
+  const knownOptions = new Map<string, RunOptions>();
+
+  function remember(runId: string, options: RunOptions): void {
+    knownOptions.delete(runId);
+    knownOptions.set(runId, options);
+    const [oldest] = knownOptions.keys();
+    if (knownOptions.size > MAX_KNOWN_OPTIONS && oldest !== undefined) knownOptions.delete(oldest);
+  }
+
   return {
     facts: (runId, turn) =>
       translateErrors(async () => {
+        const known = knownOptions.get(runId);
         const { rows } = await pool.query<StepFacts>({
           name: 'step-facts',
-          text: `select r.thread_id as "threadId", r.owner, r.assistant_id as "assistantId", r.admission, r.cancel_action as "cancelAction", r.options,
+          text: `select r.thread_id as "threadId", r.owner, r.assistant_id as "assistantId", r.admission,
+                  r.cancel_action as "cancelAction", case when $3 then r.options end as options,
                   r.model_name as "modelName", t.log_seq as "logSeq", t.created_at as "threadCreatedAt",
                   (select step from checkpoints c where c.thread_id = r.thread_id order by watermark desc limit 1)
                     as "stepsBefore",
@@ -53,9 +67,13 @@ export function createTurnStore(database: Database): TurnStore {
                     as "lastEventKind",
                   (select outcome from model_turns m where m.run_id = r.run_id and m.turn = $2) as outcome
            from runs r join threads t using (thread_id) where r.run_id = $1`,
-          values: [runId, turn],
+          values: [runId, turn, known === undefined],
         });
-        return rows[0] ?? null;
+        const [facts] = rows;
+        if (facts === undefined) return null;
+        const options = known ?? facts.options;
+        remember(runId, options);
+        return { ...facts, options };
       }),
     changesSince: (threadId, seq) =>
       translateErrors(async () => {
@@ -66,8 +84,12 @@ export function createTurnStore(database: Database): TurnStore {
               ? `select message_id as "messageId", position, body as message, true as open
                from thread_messages where thread_id = $1 and until is null and since > $2 order by position, since`
               : `select message_id as "messageId", position, case when until is null then body end as message,
-                      until is null as open
-               from thread_messages where thread_id = $1 and (since > $2 or until > $2) order by position, since`,
+                      until is null as open, since
+               from thread_messages where thread_id = $1 and since > $2
+               union all
+               select message_id, position, null, false, since
+               from thread_messages where thread_id = $1 and until > $2 and since <= $2
+               order by position, since`,
           values: [threadId, seq],
         });
         const open = new Set(rows.filter((row) => row.open).map((row) => row.messageId));

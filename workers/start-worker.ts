@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ActivityDependencies } from '../activities';
-import { createActivities, createConversationCache } from '../activities';
+import { createActivities, createConversationCache, createPlannedCalls } from '../activities';
 import { deploymentKey } from '../config';
 import type { Environment, EnvironmentVariables } from '../config';
 import { AppError } from '../contracts';
@@ -89,6 +89,7 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
     ownTaskQueue: `host/${randomUUID()}`,
     gateway: boundedGateway(temporal, createRunGateway(temporal.client, temporalSettings.taskQueue)),
     conversations: createConversationCache(stores.turns),
+    plannedCalls: createPlannedCalls(),
     paths: createThreadPaths({ home: environment.home }),
     webhookKey: createHmac('sha256', key).update('webhook').digest(),
     log,

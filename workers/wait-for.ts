@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isAppError } from '../contracts';
 import type { Logger } from '../observability';
 
-const INTERVAL_MS = 500;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 500;
 const LIMIT_MS = 120_000;
 const REPORT_EVERY_MS = 5_000;
 
@@ -10,7 +11,7 @@ const REPORT_EVERY_MS = 5_000;
 export async function waitFor<T>(what: string, log: Logger, attempt: () => Promise<T>): Promise<T> {
   const begun = Date.now();
   let reported = begun;
-  for (;;) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
       return await attempt();
     } catch (error) {
@@ -19,7 +20,7 @@ export async function waitFor<T>(what: string, log: Logger, attempt: () => Promi
         reported = Date.now();
         log.warn({ err: error }, `waiting for ${what}`);
       }
-      await delay(INTERVAL_MS);
+      await delay(pause);
     }
   }
 }

@@ -32,8 +32,16 @@ interface UploadedFile {
   path: string;
 }
 
-/** Names the files that came with a message before its text. */
+const shownWithUploads = new WeakMap<HumanMessage, HumanMessage>();
+
+/** Names the files that came with a message before its text. One message gives one object: readers may know it again. */
 function withUploads(message: HumanMessage): HumanMessage {
+  const shown = shownWithUploads.get(message) ?? nameUploads(message);
+  shownWithUploads.set(message, shown);
+  return shown;
+}
+
+function nameUploads(message: HumanMessage): HumanMessage {
   const files = uploadedFiles(message.additional_kwargs['files'] ?? null);
   if (files.length === 0) return message;
   const block = uploadsBlock(files);

@@ -3,16 +3,17 @@
  * chunks are read here, because its own message classes drop what some servers send and re-parse long arguments with
  * every chunk.
  */
-import { ChatOpenAICompletions, convertMessagesToCompletionsMessageParams } from '@langchain/openai';
+import { ChatOpenAICompletions } from '@langchain/openai';
 import type { ChatOpenAICallOptions, OpenAIClient } from '@langchain/openai';
 import { AppError } from '../../contracts';
 import type { ChatModel, ModelReply, ModelRequest } from '../chat-model';
 import { connectionFailure, emptyReplyFailure, providerFailure, readRetryAfter, stalledFailure } from '../failure';
 import type { ClientOptions } from './client-options';
 import { ReplyBuilder } from './reply-builder';
-import { toLangChainMessages } from './to-langchain';
 import { createWatchedFetch, problemFromBody } from './watched-fetch';
 import type { StreamWatch } from './watched-fetch';
+import { createWireMessages } from './wire-messages';
+import type { ToWireMessages } from './wire-messages';
 
 export interface OpenAiChatModelOptions {
   name: string;
@@ -32,14 +33,17 @@ class ReaderError extends Error {
 }
 
 export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatModel {
+  const toWire = createWireMessages({ model: options.client.fields.model ?? '', echoReasoning: options.echoReasoning });
   return {
     name: options.name,
     provider: 'openai',
-    reply: (request) => attempt(options, request),
+    reply: (request) => attempt({ ...options, toWire }, request),
   };
 }
 
-async function attempt(options: OpenAiChatModelOptions, request: ModelRequest): Promise<ModelReply> {
+type AttemptOptions = OpenAiChatModelOptions & { toWire: ToWireMessages };
+
+async function attempt(options: AttemptOptions, request: ModelRequest): Promise<ModelReply> {
   request.signal.throwIfAborted();
   const abort = new AbortController();
   const forward = () => abort.abort();
@@ -75,7 +79,7 @@ async function attempt(options: OpenAiChatModelOptions, request: ModelRequest): 
 }
 
 interface ReadReplyOptions {
-  options: OpenAiChatModelOptions;
+  options: AttemptOptions;
   request: ModelRequest;
   builder: ReplyBuilder;
   fetch: typeof fetch;
@@ -86,7 +90,7 @@ async function readReply({ options, request, builder, fetch, signal }: ReadReply
   const { fields } = options.client;
   // One client per attempt keeps what is watched apart; making one costs microseconds.
   const client = new ChatOpenAICompletions({ ...fields, configuration: { ...fields.configuration, fetch } });
-  const stream = await client.completionWithRetry(buildRequest(client, options, request), { signal });
+  const stream = await client.completionWithRetry(buildRequest(client, options.toWire, request), { signal });
   for await (const chunk of stream) {
     const delta = builder.add(chunk);
     if (delta === null || request.onDelta === undefined) continue;
@@ -100,24 +104,15 @@ async function readReply({ options, request, builder, fetch, signal }: ReadReply
 
 function buildRequest(
   client: ChatOpenAICompletions<ChatOpenAICallOptions>,
-  options: OpenAiChatModelOptions,
+  toWire: ToWireMessages,
   request: ModelRequest,
 ): Completions {
-  const { messages, reasoning } = toLangChainMessages(request.system, request.messages);
-  const converted = convertMessagesToCompletionsMessageParams({ messages, model: client.model });
   const tools = request.tools.map(({ name, description, parameters }) => ({
     type: 'function' as const,
     function: { name, description, parameters },
   }));
-  const thoughts = reasoning.values();
-  for (const message of converted) {
-    if (message.role !== 'assistant') continue;
-    // "No text" is null beside tool calls; some servers refuse empty text.
-    if (message.content === '') message.content = null;
-    const thought = thoughts.next().value ?? null;
-    if (options.echoReasoning && thought !== null) Object.assign(message, { reasoning_content: thought });
-  }
-  return { ...client.invocationParams({ tools }, { streaming: true }), messages: converted, stream: true };
+  const messages = toWire(request.system, request.messages);
+  return { ...client.invocationParams({ tools }, { streaming: true }), messages, stream: true };
 }
 
 function classify(failure: unknown, watch: StreamWatch, secrets: readonly string[]): AppError {

@@ -1,5 +1,6 @@
 /** The Temporal development server of a stack, with its data in a file. */
 import { mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -25,6 +26,8 @@ export interface TemporalServer extends RunningProcess {
 }
 
 const START_LIMIT_MS = 60_000;
+const CONNECT_LIMIT_MS = 1_000;
+const POLL_MS = 20;
 
 /**
  * A history shard reads its queues at most 20 times a second unless told otherwise, which makes every step of a run
@@ -85,16 +88,30 @@ async function waitUntilReady(server: RunningProcess, address: string, options: 
   for (;;) {
     options.signal?.throwIfAborted();
     if (ended) throw failure('ended while starting', options.logFile);
-    if (await answers(address)) return;
+    // A channel that meets a closed port pauses for a second before it looks again.
+    if ((await acceptsConnections(options.port)) && (await answers(address))) return;
     if (Date.now() > deadline) throw failure('did not answer in time', options.logFile);
-    await delay(100);
+    await delay(POLL_MS);
   }
+}
+
+function acceptsConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const settle = (accepted: boolean) => {
+      socket.destroy();
+      resolve(accepted);
+    };
+    socket.setTimeout(CONNECT_LIMIT_MS, () => settle(false));
+    socket.once('connect', () => settle(true));
+    socket.once('error', () => settle(false));
+  });
 }
 
 async function answers(address: string): Promise<boolean> {
   let connection: Connection | undefined;
   try {
-    connection = await Connection.connect({ address, connectTimeout: 1_000 });
+    connection = await Connection.connect({ address, connectTimeout: CONNECT_LIMIT_MS });
     const { workflowService } = connection;
     const namespace = 'default';
     await connection.withDeadline(Date.now() + 2_000, () => workflowService.describeNamespace({ namespace }));

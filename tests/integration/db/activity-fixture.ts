@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createConversationCache } from '../../../activities';
+import { createConversationCache, createPlannedCalls } from '../../../activities';
 import type { ActivityDependencies } from '../../../activities';
 import type { Stores } from '../../../db';
 import { createLogger } from '../../../observability';
@@ -26,6 +26,7 @@ export function activityDependencies(
     sandboxes: files.provider,
     gateway: { start: unused, cancel: unused, state: unused },
     conversations: createConversationCache(stores.turns),
+    plannedCalls: createPlannedCalls(),
     paths: createThreadPaths({ home: files.home }),
     ownTaskQueue: 'host/test',
     webhookKey: randomBytes(32),

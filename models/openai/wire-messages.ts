@@ -1,0 +1,116 @@
+/**
+ * Our messages as chat completions, by way of LangChain's own conversion, in the one form that every OpenAI-compatible
+ * server accepts. Each message is converted once for as long as it lives: a conversation is sent again with every turn.
+ */
+import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+import type { BaseMessage } from '@langchain/core/messages';
+import { convertMessagesToCompletionsMessageParams } from '@langchain/openai';
+import type { OpenAIClient } from '@langchain/openai';
+import type { AiMessage, JsonObject, Message, MessageContent } from '../../contracts';
+
+export type WireMessage = OpenAIClient.Chat.Completions.ChatCompletionMessageParam;
+
+export interface WireMessagesOptions {
+  model: string;
+  /** Whether the server wants the reasoning of earlier replies back. */
+  echoReasoning: boolean;
+}
+
+/** Converts a whole conversation. Messages are never changed in place, so what was made of one stays true. */
+export type ToWireMessages = (system: string, messages: readonly Message[]) => WireMessage[];
+
+/** Block types of chat completions; a server refuses a whole request for one block that it does not know. */
+const KNOWN_BLOCKS = new Set(['text', 'image_url', 'input_audio', 'file']);
+
+export function createWireMessages(options: WireMessagesOptions): ToWireMessages {
+  const known = new WeakMap<Message, WireMessage[]>();
+
+  function convert(message: BaseMessage | null): WireMessage[] {
+    if (message === null) return [];
+    return convertMessagesToCompletionsMessageParams({ messages: [message], model: options.model });
+  }
+
+  function convertOne(message: Message, messages: readonly Message[], position: number): WireMessage[] {
+    if (message.type !== 'ai') return convert(otherMessage(message));
+    const wire = convert(assistantMessage(message, messages, position));
+    const { reasoning_content: thought } = message.additional_kwargs;
+    for (const assistant of wire) {
+      if (assistant.role !== 'assistant') continue;
+      // "No text" is null beside tool calls; some servers refuse empty text.
+      if (assistant.content === '') assistant.content = null;
+      if (options.echoReasoning && typeof thought === 'string')
+        Object.assign(assistant, { reasoning_content: thought });
+    }
+    return wire;
+  }
+
+  return (system, messages) => {
+    const wire = convert(systemMessage(system, messages));
+    messages.forEach((message, position) => {
+      let converted = known.get(message);
+      if (converted === undefined) {
+        converted = convertOne(message, messages, position);
+        if (!dependsOnFollowing(message)) known.set(message, converted);
+      }
+      wire.push(...converted);
+    });
+    return wire;
+  };
+}
+
+function dependsOnFollowing(message: Message): boolean {
+  return message.type === 'ai' && message.invalid_tool_calls.length > 0;
+}
+
+/** Servers take one system message and only at the front, so later ones are joined to it. */
+function systemMessage(system: string, messages: readonly Message[]): SystemMessage | null {
+  const later = messages.filter((message) => message.type === 'system').map(({ content }) => textOf(content));
+  const instructions = [system, ...later].filter((text) => text.trim() !== '').join('\n\n');
+  return instructions === '' ? null : new SystemMessage(instructions);
+}
+
+function otherMessage(message: Exclude<Message, AiMessage>): BaseMessage | null {
+  if (message.type === 'human') return new HumanMessage({ content: humanContent(message.content) });
+  if (message.type === 'system') return null;
+  return new ToolMessage({ content: textOf(message.content), tool_call_id: message.tool_call_id });
+}
+
+/** Null for a message with neither text nor calls: servers refuse it, and it tells the model nothing. */
+function assistantMessage(message: AiMessage, messages: readonly Message[], position: number): AIMessage | null {
+  const content = textOf(message.content);
+  const calls = message.tool_calls.map(({ id, name, args }) => ({ id, name, args, type: 'tool_call' as const }));
+  // A call whose arguments were no JSON is sent without them where its result follows: the result tells what was wrong.
+  const answered = message.invalid_tool_calls.length > 0 ? answeredIds(messages, position + 1) : new Set<string>();
+  for (const { id, name } of message.invalid_tool_calls) {
+    if (id && name && answered.has(id) && !calls.some((call) => call.id === id)) {
+      calls.push({ id, name, args: {}, type: 'tool_call' });
+    }
+  }
+  if (content.trim() === '' && calls.length === 0) return null;
+  return new AIMessage({ content, tool_calls: calls });
+}
+
+function answeredIds(messages: readonly Message[], from: number): Set<string> {
+  const ids = new Set<string>();
+  for (let position = from; position < messages.length; position += 1) {
+    const message = messages[position];
+    if (message?.type !== 'tool') break;
+    ids.add(message.tool_call_id);
+  }
+  return ids;
+}
+
+type Block = JsonObject & { type: string };
+
+function humanContent(content: MessageContent): string | Block[] {
+  if (typeof content === 'string') return content;
+  return content.map((block): Block => {
+    const type = typeof block.type === 'string' ? block.type : 'unknown';
+    return KNOWN_BLOCKS.has(type) ? { ...block, type } : { type: 'text', text: `[content of type ${type}]` };
+  });
+}
+
+function textOf(content: MessageContent): string {
+  if (typeof content === 'string') return content;
+  return content.map((block) => (typeof block.text === 'string' ? block.text : '')).join('');
+}
