@@ -32,11 +32,12 @@ end $$;
 create function restore_thread(p_thread_id text, p_watermark bigint, p_seq bigint)
 returns void language plpgsql as $$
 begin
+  -- First what came later is closed: a message has one open version.
+  update thread_messages set until = p_seq
+    where thread_id = p_thread_id and until is null and since > p_watermark and since < p_seq;
   insert into thread_messages (thread_id, message_id, position, since, run_id, body)
     select thread_id, message_id, position, p_seq, run_id, body from thread_messages
     where thread_id = p_thread_id and since <= p_watermark and until > p_watermark;
-  update thread_messages set until = p_seq
-    where thread_id = p_thread_id and until is null and since > p_watermark and since < p_seq;
   insert into thread_channels (thread_id, channel, since, value)
     select thread_id, channel, p_seq, value from thread_channels
     where thread_id = p_thread_id and since <= p_watermark and until > p_watermark;
