@@ -13,9 +13,18 @@ export interface FrameSources {
   checkpoint(threadId: string, watermark: number): Promise<CheckpointRow | null>;
   /** The model that a run that has begun uses. */
   modelName(runId: string): Promise<string | null>;
+  readonly rendered: RenderedFrames;
 }
 
+const HOLDS_STATE: ReadonlySet<RunEvent['kind']> = new Set(['state', 'checkpoint', 'debug']);
 const NAMES_MODEL: ReadonlySet<RunEvent['kind']> = new Set(['message', 'text-delta']);
+
+/**
+ * Frames by the event that they show: all readers of one feed get the same event objects, and a frame depends on nothing
+ * of its reader. The name of the model is fixed before the first event that shows it. Frames with whole states are not
+ * kept: they are large, and their texts have a store of their own.
+ */
+export type RenderedFrames = WeakMap<RunEvent, Promise<string>>;
 
 export type RenderFrame = (event: RunEvent) => Promise<string | null>;
 
@@ -25,12 +34,18 @@ export function frameRenderer(row: RunRow, modes: readonly StreamMode[], sources
   return async (event) => {
     if (!wantsKind(modes, event.kind)) return null;
     if (event.kind === 'run-end') return frameText('end', 'null');
+    const known = sources.rendered.get(event);
+    if (known !== undefined) return known;
     if (run.modelName === null && NAMES_MODEL.has(event.kind)) {
       // The row is as old as the reader: without this, readers that came early would see other frames than later ones.
       run = { ...run, modelName: await sources.modelName(run.runId) };
     }
-    const [name, data] = await frameOf(event, run, sources);
-    return frameText(name, data, eventId(event));
+    const rendering = frameOf(event, run, sources).then(([name, data]) => frameText(name, data, eventId(event)));
+    if (!HOLDS_STATE.has(event.kind)) {
+      sources.rendered.set(event, rendering);
+      rendering.catch(() => sources.rendered.delete(event));
+    }
+    return rendering;
   };
 }
 

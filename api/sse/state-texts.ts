@@ -23,6 +23,7 @@ export function createStateTexts(stores: Pick<Stores, 'log' | 'runs'>): FrameSou
   }
 
   return {
+    rendered: new WeakMap(),
     values({ runId, threadId }, watermark) {
       // By run: a thread's id and its watermarks may come again after it was deleted.
       const key = `${runId}:${watermark}`;

@@ -18,6 +18,9 @@ export interface StreamRunOptions {
   gapWhenPruned?: boolean;
 }
 
+/** Frames that come together are written together, in pieces of about this many characters. */
+const WRITTEN_AT_ONCE = 65_536;
+
 /** Longest time without events after which the run's row is asked whether it has ended. */
 const DOUBT_MS = 15_000;
 
@@ -54,11 +57,17 @@ async function follow(
   try {
     while (!stream.signal.aborted) {
       const events = await reader.next(stream.signal, DOUBT_MS);
+      let text = '';
       for (const event of events) {
-        const frame = await render(event);
-        if (frame !== null) await stream.write(frame);
-        if (stream.signal.aborted || event.kind === 'run-end') return;
+        text += (await render(event)) ?? '';
+        if (text.length >= WRITTEN_AT_ONCE) {
+          await stream.write(text);
+          text = '';
+        }
+        if (stream.signal.aborted) return;
       }
+      if (text !== '') await stream.write(text);
+      if (events.at(-1)?.kind === 'run-end') return;
       if (events.length === 0 && (await hasEnded(deps, run.runId))) {
         await stream.write(frameText('end', 'null'));
         return;
