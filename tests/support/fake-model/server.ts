@@ -226,6 +226,10 @@ async function endStream(response: ServerResponse): Promise<void> {
   response.end();
 }
 
+let replyCount = 0;
+
+/** Every reply has an id of its own, as with a real provider: clients tell messages apart by it. */
 function envelope(body: WireRequest) {
-  return { id: 'chatcmpl-scripted', model: body.model ?? 'scripted' };
+  replyCount += 1;
+  return { id: `chatcmpl-scripted-${replyCount}`, model: body.model ?? 'scripted' };
 }
