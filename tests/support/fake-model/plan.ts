@@ -1,6 +1,6 @@
 /**
- * Scripts inside the user's message, for load tests: `PLAN:tools=N tool=ls delay=MS tokens=N status=… hang=1 think=1`.
- * The reply follows from the request alone: N turns with one tool call each, then `done w1 w2 …`.
+ * Scripts inside the user's message, for load tests: `PLAN:tools=N tool=ls delay=MS tokens=N status=… hang=1 think=1
+ * gap=MS stamp=1`. The reply follows from the request alone: N turns with one tool call each, then `done w1 w2 …`.
  */
 import { wireText } from '../../../models/demo/completion-wire';
 import type { WireMessage, WireRequest } from '../../../models/demo/completion-wire';
@@ -44,9 +44,11 @@ function answer(
       return raw({ toolCalls: [{ id: `bad_${turn}`, name: 'ls', arguments: '{"path": ' }], usage: USAGE });
     return calls(toolCalls(tool, turn, since), { usage: USAGE });
   }
-  const words = Array.from({ length: number('tokens', 8) }, (_, index) => `w${index + 1}`);
+  // A stamped word carries the time of its sending: `w7@1700000000000`.
+  const stamped = number('stamp', 0) === 1;
+  const words = Array.from({ length: number('tokens', 8) }, (_, index) => `w${index + 1}${stamped ? '@now' : ''}`);
   const reasoning = number('think', 0) === 1 ? 'thinking about it' : undefined;
-  return say(['done', ...words].join(' '), { usage: USAGE, delayMs: number('gap', 0), reasoning });
+  return say(['done', ...words].join(' '), { usage: USAGE, delayMs: number('gap', 0), stamped, reasoning });
 }
 
 /** The last message of the user; notes that the server adds after it begin with a tag or a bracket. */

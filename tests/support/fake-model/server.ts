@@ -200,9 +200,13 @@ async function streamReply(
     if (count >= limit) return breakOff(step, event, response);
     // The first event only opens the reply.
     if (step.delayMs > 0 && count > 0) await sleep(step.delayMs, undefined, { signal: gone });
-    await sendEvent(response, event);
+    await sendEvent(response, step.stamped ? stamped(event) : event);
   }
   return endStream(response);
+}
+
+function stamped(event: unknown): string {
+  return JSON.stringify(event).replaceAll('@now', () => `@${Date.now()}`);
 }
 
 function breakOff(step: ReplyStep, event: unknown, response: ServerResponse): void {

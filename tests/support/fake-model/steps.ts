@@ -12,6 +12,8 @@ export interface ReplyStep {
   reasoning?: string;
   /** Pause before each piece. */
   delayMs: number;
+  /** Whether `@now` in what is streamed becomes the time of its sending, in milliseconds since the epoch. */
+  stamped: boolean;
   /** Stops after so many events and then: destroys the socket, or says nothing more. */
   breakOff?: { afterChunks: number; how: 'cut' | 'stall' | 'cut-json' };
 }
@@ -29,6 +31,7 @@ export interface ReplyOptions {
   /** In how many pieces the text is streamed; a piece per word unless given. */
   chunks?: number;
   delayMs?: number;
+  stamped?: boolean;
   reasoning?: string;
 }
 
@@ -135,7 +138,7 @@ export function errorInStream(
   return { kind: 'error-in-stream', error, afterChunks };
 }
 
-function reply({ usage = [0, 0], delayMs = 0, reasoning }: ReplyOptions): ReplyStep {
+function reply({ usage = [0, 0], delayMs = 0, stamped = false, reasoning }: ReplyOptions): ReplyStep {
   return {
     kind: 'reply',
     content: '',
@@ -144,6 +147,7 @@ function reply({ usage = [0, 0], delayMs = 0, reasoning }: ReplyOptions): ReplyS
     usage: { input: usage[0], output: usage[1] },
     finishReason: 'stop',
     delayMs,
+    stamped,
     ...(reasoning === undefined ? {} : { reasoning }),
   };
 }
