@@ -13,7 +13,18 @@ const sandboxGlobals = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '.cache/', '.deer-flow/', 'tests/replay/histories/', 'coverage/'] },
+  {
+    ignores: [
+      'dist/',
+      'bench/build/',
+      'node_modules/',
+      'bench/node_modules/',
+      '.cache/',
+      '.deer-flow/',
+      'tests/replay/histories/',
+      'coverage/',
+    ],
+  },
   ...tseslint.configs.recommendedTypeChecked.map((config) => ({ ...config, files: ['**/*.ts'] })),
   {
     files: ['**/*.ts'],

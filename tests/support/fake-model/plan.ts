@@ -12,8 +12,16 @@ const USAGE = [10, 5] as const;
 const FOR_EVER_MS = 24 * 3600 * 1000;
 let fileCount = 0;
 
+export interface Plan {
+  options: ReadonlyMap<string, string | undefined>;
+  /** The turn that the request asks for, from 1. */
+  turn: number;
+  /** The replies since the plan was given. */
+  earlier: readonly WireMessage[];
+}
+
 /** Null where the conversation holds no plan. */
-export function planStep(request: WireRequest): Step | null {
+export function planOf(request: WireRequest): Plan | null {
   const position = planPosition(request.messages);
   const text = PLAN.exec(wireText(request.messages[position]?.content))?.[1];
   if (text === undefined) return null;
@@ -23,26 +31,34 @@ export function planStep(request: WireRequest): Step | null {
       .split(/\s+/)
       .map((part) => part.split('=', 2) as [string, string | undefined]),
   );
+  const earlier = request.messages.slice(position + 1).filter(({ role }) => role === 'assistant');
+  const turn = earlier.filter(({ tool_calls: made }) => (made?.length ?? 0) > 0).length + 1;
+  return { options, turn, earlier };
+}
+
+/** Null where the conversation holds no plan. */
+export function planStep(request: WireRequest): Step | null {
+  const plan = planOf(request);
+  if (plan === null) return null;
+  const { options } = plan;
   const number = (name: string, fallback: number) => Number(options.get(name) ?? fallback) || 0;
-  const step = answer(request, position, options.get('tool') ?? 'ls', number);
-  const delay = options.get('hang') === '1' ? FOR_EVER_MS : number('delay', 0);
+  const step = answer(request, plan, number);
+  const delay = options.get('hang') === '1' ? FOR_EVER_MS : number('ttft', number('delay', 0));
   return delay > 0 ? hang(delay, step) : step;
 }
 
 function answer(
   request: WireRequest,
-  position: number,
-  tool: string,
+  { options, turn, earlier }: Plan,
   number: (name: string, fallback: number) => number,
 ): Step {
   const status = number('status', 0);
   if (status > 0) return fail(status);
-  const since = request.messages.slice(position + 1).filter(({ role }) => role === 'assistant');
-  const turn = since.filter(({ tool_calls: made }) => (made?.length ?? 0) > 0).length + 1;
+  const tool = options.get('tool') ?? 'ls';
   if (turn <= number('tools', 0) && (request.tools?.length ?? 0) > 0) {
     if (tool === 'badargs')
       return raw({ toolCalls: [{ id: `bad_${turn}`, name: 'ls', arguments: '{"path": ' }], usage: USAGE });
-    return calls(toolCalls(tool, turn, since), { usage: USAGE });
+    return calls(toolCalls(tool, turn, earlier), { usage: USAGE });
   }
   // A stamped word carries the time of its sending: `w7@1700000000000`.
   const stamped = number('stamp', 0) === 1;

@@ -12,6 +12,8 @@ export interface ReplyStep {
   reasoning?: string;
   /** Pause before each piece. */
   delayMs: number;
+  /** Pieces per second, kept over the whole reply, where no pause is given. */
+  perSecond?: number;
   /** Whether `@now` in what is streamed becomes the time of its sending, in milliseconds since the epoch. */
   stamped: boolean;
   /** Stops after so many events and then: destroys the socket, or says nothing more. */

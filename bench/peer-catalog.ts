@@ -1,0 +1,52 @@
+/** The systems that run beside the product: what they are, and what of a run they keep when their process dies. */
+
+export interface PeerDescription {
+  title: string;
+  /** The program, below `bench/peers/`. */
+  program: string;
+  /** The package whose version is named in the results. */
+  package: string;
+  durable: boolean;
+  /** What `durable` means here, for a reader of the results. */
+  keeps: string;
+}
+
+export const PEERS = {
+  dbos: {
+    title: 'DBOS',
+    program: 'dbos',
+    package: '@dbos-inc/dbos-sdk',
+    durable: true,
+    keeps: 'the result of every model call and tool call is a step in PostgreSQL',
+  },
+  langgraph: {
+    title: 'LangGraph.js',
+    program: 'langgraph',
+    package: '@langchain/langgraph',
+    durable: true,
+    keeps: 'a checkpoint in PostgreSQL before each next step (durability "sync")',
+  },
+  temporal: {
+    title: 'bare Temporal',
+    program: 'temporal',
+    package: '@temporalio/worker',
+    durable: true,
+    keeps: 'results of model calls and tool calls are in the workflow history, the conversation with them',
+  },
+  'temporal-ids': {
+    title: 'bare Temporal, ids only',
+    program: 'temporal',
+    package: '@temporalio/worker',
+    durable: false,
+    keeps: 'control flow in the workflow history; the conversation in the memory of the worker',
+  },
+  'langgraph-api': {
+    title: 'LangGraph API server',
+    program: 'langgraph-api',
+    package: '@langchain/langgraph-api',
+    durable: false,
+    keeps: 'checkpoints in memory, written to a file now and then; a run ends with its process',
+  },
+} as const satisfies Record<string, PeerDescription>;
+
+export type PeerName = keyof typeof PEERS;
