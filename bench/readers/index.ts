@@ -4,3 +4,5 @@ export type { StampedToken, StreamFrame } from './frames';
 export type { ReaderReport, ReadReport, ReadRequest } from './protocol';
 export { startReaders } from './readers';
 export type { Readers } from './readers';
+export { readerFault } from './soundness';
+export type { Expected } from './soundness';

@@ -21,7 +21,7 @@ export interface ReaderReport {
   broken: number;
   /** Number of each event that had an id. */
   numbers: number[];
-  /** Milliseconds from the commit of each event to its arrival. */
+  /** Milliseconds from the commit of each event to its arrival; without those that were there before the reader. */
   eventLags: number[];
   /** Numbers of the tokens, as the referee counts them. */
   tokens: number[];

@@ -33,16 +33,19 @@ export async function readStream({ request, place, unsteady, onFirstFrame }: Rea
     ended: false,
   };
   let lastId: string | null = null;
-  let seen = false;
+  let since = Number.POSITIVE_INFINITY;
   const take = (frame: StreamFrame, arrivedAt: number): void => {
-    if (!seen) onFirstFrame();
-    seen = true;
+    if (since > arrivedAt) {
+      since = arrivedAt;
+      onFirstFrame();
+    }
     if (frame.event === 'end') report.ended = true;
     if (frame.id === null) return;
     lastId = frame.id;
     const { at, number } = parseId(frame.id);
     report.numbers.push(number);
-    report.eventLags.push(arrivedAt - at);
+    // What was there before the reader came is no news.
+    if (at >= since) report.eventLags.push(arrivedAt - at);
     if (frame.event !== 'messages') return;
     for (const token of stampedTokens(frame.data)) {
       report.tokens.push(token.number);

@@ -1,6 +1,7 @@
 /**
- * Scripts inside the user's message, for load tests: `PLAN:tools=N tool=ls delay=MS tokens=N status=… hang=1 think=1
- * gap=MS stamp=1`. The reply follows from the request alone: N turns with one tool call each, then `done w1 w2 …`.
+ * Scripts inside the user's message, for load tests: `PLAN:tools=N tool=ls ttft=MS tokens=N gap=MS rate=N status=…
+ * hang=1 think=1 stamp=1`. The reply follows from the request alone: N turns with one tool call each, then
+ * `done w1 w2 …`, after `ttft` milliseconds (or `delay`), with a `gap` before each word or so many of them a second.
  */
 import { wireText } from '../../../models/demo/completion-wire';
 import type { WireMessage, WireRequest } from '../../../models/demo/completion-wire';
@@ -64,7 +65,14 @@ function answer(
   const stamped = number('stamp', 0) === 1;
   const words = Array.from({ length: number('tokens', 8) }, (_, index) => `w${index + 1}${stamped ? '@now' : ''}`);
   const reasoning = number('think', 0) === 1 ? 'thinking about it' : undefined;
-  return say(['done', ...words].join(' '), { usage: USAGE, delayMs: number('gap', 0), stamped, reasoning });
+  const rate = number('rate', 0);
+  return say(['done', ...words].join(' '), {
+    usage: USAGE,
+    delayMs: number('gap', 0),
+    ...(rate > 0 ? { perSecond: rate } : {}),
+    stamped,
+    reasoning,
+  });
 }
 
 /** The last message of the user; notes that the server adds after it begin with a tag or a bracket. */

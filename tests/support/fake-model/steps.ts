@@ -33,6 +33,7 @@ export interface ReplyOptions {
   /** In how many pieces the text is streamed; a piece per word unless given. */
   chunks?: number;
   delayMs?: number;
+  perSecond?: number;
   stamped?: boolean;
   reasoning?: string;
 }
@@ -140,7 +141,8 @@ export function errorInStream(
   return { kind: 'error-in-stream', error, afterChunks };
 }
 
-function reply({ usage = [0, 0], delayMs = 0, stamped = false, reasoning }: ReplyOptions): ReplyStep {
+function reply(options: ReplyOptions): ReplyStep {
+  const { usage = [0, 0], delayMs = 0, perSecond, stamped = false, reasoning } = options;
   return {
     kind: 'reply',
     content: '',
@@ -150,6 +152,7 @@ function reply({ usage = [0, 0], delayMs = 0, stamped = false, reasoning }: Repl
     finishReason: 'stop',
     delayMs,
     stamped,
+    ...(perSecond === undefined ? {} : { perSecond }),
     ...(reasoning === undefined ? {} : { reasoning }),
   };
 }
