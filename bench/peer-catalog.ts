@@ -4,6 +4,8 @@ export interface PeerDescription {
   title: string;
   /** The program, below `bench/peers/`. */
   program: string;
+  /** Arguments of the program after its setup. */
+  arguments?: readonly string[];
   /** The package whose version is named in the results. */
   package: string;
   durable: boolean;
@@ -36,6 +38,7 @@ export const PEERS = {
   'temporal-ids': {
     title: 'bare Temporal, ids only',
     program: 'temporal',
+    arguments: ['ids'],
     package: '@temporalio/worker',
     durable: false,
     keeps: 'control flow in the workflow history; the conversation in the memory of the worker',
@@ -45,7 +48,15 @@ export const PEERS = {
     program: 'langgraph-api',
     package: '@langchain/langgraph-api',
     durable: false,
-    keeps: 'checkpoints in memory, written to a file now and then; a run ends with its process',
+    keeps: 'checkpoints in memory, written to files once it has idled for three seconds; its runs end with its process',
+  },
+  'langgraph-api-64': {
+    title: 'LangGraph API server, 64 jobs',
+    program: 'langgraph-api',
+    arguments: ['64'],
+    package: '@langchain/langgraph-api',
+    durable: false,
+    keeps: 'the same; it works on 64 runs at once, where its default is 10',
   },
 } as const satisfies Record<string, PeerDescription>;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findInstallation } from '../workers/stack/project-root';
 import { PEERS } from './peer-catalog';
-import type { PeerName } from './peer-catalog';
+import type { PeerDescription, PeerName } from './peer-catalog';
 import type { PeerAnswer, PeerSetup, RunArguments, RunResult } from './peer-protocol';
 import type { Referee } from './referee';
 import type { Servers } from './servers';
@@ -16,8 +16,6 @@ export interface PeerOptions {
   referee: Referee;
   /** A folder of its own. */
   folder: string;
-  /** Arguments of the program beside its setup. */
-  arguments?: readonly string[];
 }
 
 export interface Peer {
@@ -35,7 +33,7 @@ export interface Peer {
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 15_000;
 
-export async function startPeer({ name, servers, referee, folder, ...options }: PeerOptions): Promise<Peer> {
+export async function startPeer({ name, servers, referee, folder }: PeerOptions): Promise<Peer> {
   const workspace = join(folder, 'workspace');
   mkdirSync(workspace, { recursive: true });
   const setup: PeerSetup = {
@@ -45,9 +43,10 @@ export async function startPeer({ name, servers, referee, folder, ...options }: 
     folder: workspace,
     ...(await referee.productRequest()),
   };
-  const program = join(findInstallation(), 'bench', 'build', 'peers', PEERS[name].program, 'index.js');
+  const description: PeerDescription = PEERS[name];
+  const program = join(findInstallation(), 'bench', 'build', 'peers', description.program, 'index.js');
   if (!existsSync(program)) throw new Error(`The peer "${name}" is not built: ${program} is missing.`);
-  return followPeer(name, [program, JSON.stringify(setup), ...(options.arguments ?? [])], folder);
+  return followPeer(name, [program, JSON.stringify(setup), ...(description.arguments ?? [])], folder);
 }
 
 async function followPeer(name: PeerName, args: readonly string[], folder: string): Promise<Peer> {

@@ -1,8 +1,10 @@
 /** All benchmarks, in the order of their names. */
 import type { Benchmark } from '../benchmark';
 import { stepOverhead } from './b1-step-overhead';
+import { latency } from './b2-latency';
+import { throughput } from './b3-throughput';
 import { flatness } from './b4-flatness';
 import { streamLag } from './b6-stream-lag';
 import { waitingRuns } from './b7-waiting-runs';
 
-export const BENCHMARKS: readonly Benchmark[] = [stepOverhead, flatness, streamLag, waitingRuns];
+export const BENCHMARKS: readonly Benchmark[] = [stepOverhead, latency, throughput, flatness, streamLag, waitingRuns];

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import type { Agent, IncomingMessage } from 'node:http';
 import { createSseScanner } from './sse-scanner';
 import type { ScannedEvent } from './sse-scanner';
+import type { Work } from './work';
 
 /** An API that serves runs: the product's, or a peer's. */
 export interface ApiTarget {
@@ -24,36 +25,35 @@ export interface AgentRun {
 }
 
 export interface AgentRunOptions {
-  turns: number;
+  work: Work;
   signal: AbortSignal;
 }
 
 const RUN_LIMIT_MS = 120_000;
 
 /** Creates a run on a new thread, reads its stream to the end, and throws where it did not do its turns. */
-export async function runAgent(target: ApiTarget, { turns, signal }: AgentRunOptions): Promise<AgentRun> {
+export async function runAgent(target: ApiTarget, { work, signal }: AgentRunOptions): Promise<AgentRun> {
   const threadId = randomUUID();
   const begun = performance.now();
   const elapsed = () => performance.now() - begun;
-  const response = await post(target, `${target.prefix}/threads/${threadId}/runs/stream`, runBody(turns), signal);
+  const response = await post(target, `${target.prefix}/threads/${threadId}/runs/stream`, runBody(work), signal);
   const seen = createObserver(elapsed);
   const scanner = createSseScanner();
   response.setEncoding('utf8');
   for await (const text of response) scanner.push(String(text)).forEach(seen.take);
   const endMs = elapsed();
   if (response.statusCode !== 200) throw new Error(`a run was refused with status ${response.statusCode}`);
-  expectTurns(seen.lastState, turns);
+  expectTurns(seen.lastState, work.turns);
   return { threadId, runId: seen.runId, ...seen.times, endMs };
 }
 
-/** The work as the scripted model reads it: a listing of a folder in every turn but the last. */
-function runBody(turns: number): unknown {
+function runBody({ turns, question }: Work): unknown {
   return {
     assistant_id: 'lead_agent',
     if_not_exists: 'create',
     stream_mode: ['values'],
-    config: { recursion_limit: Math.max(25, turns * 3) },
-    input: { messages: [{ role: 'user', content: `PLAN:tools=${turns - 1} tool=ls tokens=3` }] },
+    config: { recursion_limit: turns * 4 },
+    input: { messages: [{ role: 'user', content: question }] },
   };
 }
 
