@@ -12,7 +12,7 @@ import type { PeerTool } from './peer-protocol';
 import type { RefereeCounts } from './referee';
 
 async function main(): Promise<void> {
-  const calls: Record<string, number[]> = {};
+  const askedAt: Record<string, number[][]> = {};
   let requests = 0;
   let first: RefereeCounts['first'] = null;
 
@@ -24,8 +24,8 @@ async function main(): Promise<void> {
     const plan = planOf(request);
     const tag = plan?.options.get('tag');
     if (plan === null || tag === undefined) return;
-    const counts = (calls[tag] ??= []);
-    counts[plan.turn - 1] = (counts[plan.turn - 1] ?? 0) + 1;
+    const turns = (askedAt[tag] ??= []);
+    (turns[plan.turn - 1] ??= []).push(Date.now());
   };
 
   const model = await startFakeModel({ record: false, observe });
@@ -34,7 +34,10 @@ async function main(): Promise<void> {
   lines.on('line', () => {
     const counts: RefereeCounts = {
       requests,
-      calls,
+      calls: Object.fromEntries(
+        Object.entries(askedAt).map(([tag, turns]) => [tag, turns.map(({ length }) => length)]),
+      ),
+      askedAt,
       first,
       complaints: [...model.violations, ...model.unexpected.map(() => 'a request without a plan')],
     };

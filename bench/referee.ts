@@ -11,6 +11,8 @@ export interface RefereeCounts {
   requests: number;
   /** How often each turn of the plan with that tag was asked for. More than once: a repeated model call. */
   calls: Record<string, number[]>;
+  /** When each turn of the plan with that tag was asked for, in milliseconds since the epoch. */
+  askedAt: Record<string, number[][]>;
   /** What the first request that offered tools carried: the product's, which is started before its peers. */
   first: ProductRequest | null;
   /** Requests that a strict provider refuses, and requests without a plan. */
