@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import type { Agent, IncomingMessage } from 'node:http';
-import { createSseScanner } from './sse-scanner';
-import type { ScannedEvent } from './sse-scanner';
+import { createFrameSplitter } from '../readers';
+import type { StreamFrame } from '../readers';
 import type { Work } from './work';
 
 /** An API that serves runs: the product's, or a peer's. */
@@ -38,9 +38,9 @@ export async function runAgent(target: ApiTarget, { work, signal }: AgentRunOpti
   const elapsed = () => performance.now() - begun;
   const response = await post(target, `${target.prefix}/threads/${threadId}/runs/stream`, runBody(work), signal);
   const seen = createObserver(elapsed);
-  const scanner = createSseScanner();
+  const splitter = createFrameSplitter();
   response.setEncoding('utf8');
-  for await (const text of response) scanner.push(String(text)).forEach(seen.take);
+  for await (const text of response) splitter.push(String(text)).forEach(seen.take);
   const endMs = elapsed();
   if (response.statusCode !== 200) throw new Error(`a run was refused with status ${response.statusCode}`);
   expectTurns(seen.lastState, work.turns);
@@ -77,7 +77,7 @@ function post(target: ApiTarget, path: string, body: unknown, signal: AbortSigna
 function createObserver(elapsed: () => number) {
   const times = { firstEventMs: 0, firstStateMs: 0, lastStateMs: 0 };
   const seen = { times, runId: '', lastState: '', take };
-  function take({ event, data }: ScannedEvent): void {
+  function take({ event, data }: StreamFrame): void {
     const now = elapsed();
     if (times.firstEventMs === 0) times.firstEventMs = now;
     if (event === 'error') throw new Error(`a run failed: ${data}`);

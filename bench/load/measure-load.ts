@@ -30,7 +30,8 @@ export interface LoadFigures {
   clientCpu: number;
 }
 
-const WARM_UP_MS = 2_000;
+/** For every load alike: a contender that is a new process must not pay for its first runs with one client. */
+const WARM_UP_MS = 3_000;
 const WARM_UP_CLIENTS = 8;
 /** What is done after the end of a stream belongs to the run, too. */
 const SETTLE_MS = 500;
@@ -53,7 +54,7 @@ export async function measureLoad(
     await delay(SETTLE_MS, undefined, { signal });
     return { ...loop, work };
   };
-  await loop(`${name}-warm-up`, Math.min(clients, WARM_UP_CLIENTS), WARM_UP_MS);
+  await loop(`${name}-warm-up`, WARM_UP_CLIENTS, WARM_UP_MS);
   await contender.check(signal);
 
   const before = readCpu(contender, referee);
@@ -64,7 +65,7 @@ export async function measureLoad(
 
   await contender.check(signal);
   const runs = results.length;
-  brokenCounts(work, runs, counts).forEach(context.broken);
+  for (const rule of brokenCounts(work, runs, counts)) context.broken(rule);
   const unplanned = counts.requests - requests - runs * turns;
   if (unplanned !== 0)
     context.broken(`${unplanned} model calls more than ${runs} runs of ${turns} turns need (${name})`);
