@@ -14,7 +14,11 @@ export function workOf(turns: number, tag: string): Work {
 }
 
 /** What is wrong with the referee's counts where so many runs did this work; nothing, where all is well. */
-export function brokenCounts({ turns, tag }: Work, runs: number, counts: RefereeCounts): string[] {
+export function brokenCounts(
+  { turns, tag }: Work,
+  runs: number,
+  counts: Pick<RefereeCounts, 'calls' | 'complaints'>,
+): string[] {
   const calls = counts.calls[tag] ?? [];
   const perTurn = Array.from({ length: Math.max(turns, calls.length) }, (_, turn) => calls[turn] ?? 0);
   const wrong = perTurn.flatMap((count, turn) => {

@@ -1,12 +1,6 @@
 import { brokenCounts, workOf } from '../../../bench/load/work';
-import type { RefereeCounts } from '../../../bench/referee';
 
-const counts = (calls: number[], complaints: string[] = []): RefereeCounts => ({
-  requests: 0,
-  calls: { mine: calls, other: [99] },
-  first: null,
-  complaints,
-});
+const counts = (mine: number[], complaints: string[] = []) => ({ calls: { mine, other: [99] }, complaints });
 
 describe('what the referee must have seen of a piece of work', () => {
   const work = workOf(3, 'mine');
