@@ -40,6 +40,8 @@ export interface BenchContext {
   repeats: number;
   /** Smaller sizes and one repeat, for development: the figures mean nothing. */
   quick: boolean;
+  /** Workers that B5 kills, in all. */
+  kills: number;
   /** Aborted on Ctrl-C. Whatever the context started is stopped then anyway. */
   signal: AbortSignal;
   /** A line of progress, on standard error. */

@@ -12,6 +12,7 @@ import { startSystem } from './system';
 export interface ContextOptions {
   repeats: number;
   quick: boolean;
+  kills: number;
   signal: AbortSignal;
   log(line: string): void;
 }

@@ -23,9 +23,9 @@ async function main(): Promise<number> {
     for (const name of options.names) {
       const benchmark = BENCHMARKS.find((candidate) => candidate.name === name);
       if (benchmark === undefined) throw new Error(`${name} is not there yet.`);
-      const { repeats, quick } = options;
+      const { repeats, quick, kills } = options;
       const print = (text: string): void => void process.stdout.write(text);
-      const sound = await runBenchmark(benchmark, { root, repeats, quick, signal: stops.first, log, print });
+      const sound = await runBenchmark(benchmark, { root, repeats, quick, kills, signal: stops.first, log, print });
       if (!sound) failed.push(name);
     }
     if (options.document || !options.quick) for (const path of writeDocument(root)) log(`wrote ${path}`);

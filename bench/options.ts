@@ -9,6 +9,8 @@ export interface BenchOptions {
   names: BenchmarkName[];
   repeats: number;
   quick: boolean;
+  /** Workers that B5 kills, in all. */
+  kills: number;
 }
 
 /** A mistake on the command line: its message is all that the user needs. */
@@ -16,13 +18,17 @@ export class UsageError extends Error {}
 
 const DEFAULT_REPEATS = 5;
 const MOST_REPEATS = 100;
+const DEFAULT_KILLS = 40;
+const QUICK_KILLS = 4;
+const MOST_KILLS = 10_000;
 
-export const HELP = `Usage: npm run bench -- <name>... | all [--repeats <n>] [--quick]
+export const HELP = `Usage: npm run bench -- <name>... | all [--repeats <n>] [--kills <n>] [--quick]
        npm run bench -- --document
 
 Names: ${BENCHMARK_NAMES.join(', ')}
 
   --repeats <n>  how often everything is measured (${DEFAULT_REPEATS}; at most ${MOST_REPEATS})
+  --kills <n>    how many workers B5 kills, in all (${DEFAULT_KILLS}; 200 make its figures firm)
   --quick        small sizes and one repeat, to see that it works; results go to .cache/bench-results/
   --document     only write docs/benchmarks.md from the results in bench/results/
   --help         show this
@@ -31,7 +37,7 @@ Each benchmark prints a table and writes bench/results/<name>.json and .md, and 
 `;
 
 export function parseBenchOptions(argv: readonly string[]): BenchOptions {
-  const options: BenchOptions = { help: false, document: false, names: [], repeats: 0, quick: false };
+  const options: BenchOptions = { help: false, document: false, names: [], repeats: 0, quick: false, kills: 0 };
   const names = new Set<BenchmarkName>();
   const words = argv.values();
   for (const word of words) {
@@ -39,12 +45,14 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions {
     if (flag === '--help' || flag === '-h') options.help = true;
     else if (flag === '--document') options.document = true;
     else if (flag === '--quick') options.quick = true;
-    else if (flag === '--repeats') options.repeats = parseRepeats(attached ?? words.next().value);
+    else if (flag === '--repeats') options.repeats = parseCount(flag, attached ?? words.next().value, MOST_REPEATS);
+    else if (flag === '--kills') options.kills = parseCount(flag, attached ?? words.next().value, MOST_KILLS);
     else if (word.startsWith('-')) throw new UsageError(`There is no option ${word}. Try --help.`);
     else for (const name of parseName(word)) names.add(name);
   }
   options.names = BENCHMARK_NAMES.filter((name) => names.has(name));
   if (options.repeats === 0) options.repeats = options.quick ? 1 : DEFAULT_REPEATS;
+  if (options.kills === 0) options.kills = options.quick ? QUICK_KILLS : DEFAULT_KILLS;
   if (!options.help && !options.document && options.names.length === 0) {
     throw new UsageError(`Which benchmark? Name some of ${BENCHMARK_NAMES.join(', ')}, or all.`);
   }
@@ -61,10 +69,10 @@ function parseName(word: string): readonly BenchmarkName[] {
   return [found];
 }
 
-function parseRepeats(text: string | undefined): number {
+function parseCount(flag: string, text: string | undefined, most: number): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > MOST_REPEATS) {
-    throw new UsageError(`--repeats: expected a whole number from 1 to ${MOST_REPEATS}, got ${text ?? 'nothing'}.`);
+  if (!Number.isInteger(count) || count < 1 || count > most) {
+    throw new UsageError(`${flag}: expected a whole number from 1 to ${most}, got ${text ?? 'nothing'}.`);
   }
   return count;
 }
