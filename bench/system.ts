@@ -70,10 +70,16 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   };
   const workers: Part[] = [];
   const apis: Part[] = [];
-  const add = async (list: Part[], script: string): Promise<Part> => {
-    const part = await startPart(script, env);
-    list.push(part);
-    return part;
+  const starting = new Set<Promise<Part>>();
+  const add = (list: Part[], script: string): Promise<Part> => {
+    const begun = startPart(script, env).then((part) => {
+      list.push(part);
+      return part;
+    });
+    starting.add(begun);
+    const forget = (): void => void starting.delete(begun);
+    begun.then(forget, forget);
+    return begun;
   };
   const startWorker = () => add(workers, 'dist/workers/worker.js');
   const startApi = () => add(apis, 'dist/api/server.js');
@@ -105,6 +111,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       temporal: [servers.temporalPid],
     }),
     async close() {
+      // Nothing is stopped before it has begun.
+      await Promise.allSettled(starting);
       await Promise.all([...workers, ...apis].map((part) => part.stop()));
       await connection.close();
       await pool.end();

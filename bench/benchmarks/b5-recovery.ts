@@ -95,12 +95,12 @@ async function killOnce({ signal }: BenchContext, system: System, flow: Flow): P
 
 async function check(context: BenchContext, system: System, flow: Flow, referee: Referee): Promise<void> {
   const counts = await referee.counts();
-  counts.complaints.forEach(context.broken);
+  for (const complaint of counts.complaints) context.broken(complaint);
   let unknown = 0;
   for (const run of flow.all) {
     const evidence = await evidenceOf(system, run, counts);
     unknown += evidence.effects.filter((effect) => effect.unknown).length;
-    faultsOf(evidence).forEach(context.broken);
+    for (const fault of faultsOf(evidence)) context.broken(fault);
   }
   context.log(
     `checked ${flow.all.length} runs; of ${unknown} commands the model was told that their outcome is unknown`,

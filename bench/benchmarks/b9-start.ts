@@ -5,7 +5,7 @@ import { findTestTemporal } from '../../tests/support/services';
 import { findInstallation } from '../../workers/stack/project-root';
 import type { BenchContext, Benchmark, Row, Target } from '../benchmark';
 import { treeBytes } from '../processes';
-import type { FirstRun, StackCommand, StackPart } from '../stack-start';
+import type { FirstRun, ReadyStack, StackCommand, StackPart } from '../stack-start';
 import { makeFirstRun, runStackCommand } from '../stack-start';
 import { sample } from '../statistics';
 
@@ -20,8 +20,7 @@ const READY_AIM_SECONDS = 3.3;
 const PARTS = { worker: 'the worker', api: 'the API', temporal: 'Temporal', postgres: 'PostgreSQL' } as const;
 
 interface Start {
-  readySeconds: number;
-  cpuSeconds: number;
+  ready: ReadyStack;
   first: FirstRun;
   stopSeconds: number;
 }
@@ -48,8 +47,9 @@ export const stackStart: Benchmark = {
       const folder = await context.folder();
       fresh.push(await measureStart(context, folder));
       again.push(await measureStart(context, folder, (memory) => memories.push(memory)));
-      const [first, second] = [fresh.at(-1)?.readySeconds ?? 0, again.at(-1)?.readySeconds ?? 0];
-      context.log(`repeat ${repeat}: new home ${first.toFixed(2)} s, existing home ${second.toFixed(2)} s`);
+      context.log(
+        `repeat ${repeat}: ready after ${describe(fresh)} on a new home, ${describe(again)} on an existing one`,
+      );
     }
     return [
       ...startRows('new home', fresh, []),
@@ -64,23 +64,25 @@ export const stackStart: Benchmark = {
   },
 };
 
+function describe(starts: readonly Start[]): string {
+  return `${starts.at(-1)?.ready.seconds.toFixed(2) ?? ''} s`;
+}
+
 /** Starts on the home, makes the first run, looks at the memory of the resting stack where asked to, and stops. */
 async function measureStart(context: BenchContext, folder: string, onRest?: (memory: Memory) => void): Promise<Start> {
   context.signal.throwIfAborted();
   const configPath = join(folder, 'config.yaml');
   await writeFile(configPath, '{}\n');
   const { signal } = context;
-  const stack = await runStackCommand({ root: findInstallation(), home: join(folder, 'home'), configPath, signal });
-  let stopping: Promise<number> | undefined;
-  const stop = (): Promise<number> => (stopping ??= stack.stop());
-  context.onClose(async () => void (await stop()));
-  const first = await makeFirstRun(stack.url);
+  const stack = runStackCommand({ root: findInstallation(), home: join(folder, 'home'), configPath, signal });
+  context.onClose(async () => void (await stack.stop()));
+  const ready = await stack.ready;
+  const first = await makeFirstRun(ready.url);
   if (onRest !== undefined) {
     await delay(context.quick ? QUICK_REST_MS : REST_MS, undefined, { signal });
     onRest(memoryOf(stack));
   }
-  const { readySeconds, cpuSeconds } = stack;
-  return { readySeconds, cpuSeconds, first, stopSeconds: await stop() };
+  return { ready, first, stopSeconds: await stack.stop() };
 }
 
 function memoryOf(stack: StackCommand): Memory {
@@ -101,13 +103,13 @@ function startRows(home: string, starts: readonly Start[], targets: Target[]): R
     row(
       `npm start to ready, ${home}`,
       's',
-      starts.map(({ readySeconds }) => readySeconds),
+      starts.map(({ ready }) => ready.seconds),
       targets,
     ),
     row(
       `CPU time until ready, ${home}`,
       's',
-      starts.map(({ cpuSeconds }) => cpuSeconds),
+      starts.map(({ ready }) => ready.cpuSeconds),
     ),
     row(`first run to its first event, ${home}`, 'ms', first('firstEventMs')),
     row(`first run to its first word, ${home}`, 'ms', first('firstWordMs')),

@@ -30,7 +30,7 @@ export interface Flow {
   readonly all: readonly RunInFlight[];
   /** Resolves when every place has a run of which the subscriber got more than the beginning. */
   underWay(): Promise<void>;
-  /** Begins no further run, and waits for those in flight. */
+  /** Begins no further run, and waits for those in flight: not for ever, what has not ended then is a fault. */
   finish(): Promise<void>;
 }
 
@@ -42,6 +42,7 @@ export interface FlowOptions {
 }
 
 const LOOK_MS = 20;
+const FINISH_LIMIT_MS = 120_000;
 
 /** Of what a kill may interrupt, everything that a reader can see: parts of replies, messages, steps, notices. */
 const STREAM_MODES = ['messages-tuple', 'updates', 'custom'];
@@ -71,7 +72,7 @@ export function startFlow({ system, places, signal }: FlowOptions): Flow {
     },
     async finish() {
       finishing = true;
-      await kept;
+      await Promise.race([kept, delay(FINISH_LIMIT_MS, undefined, { ref: false })]);
     },
   };
 }

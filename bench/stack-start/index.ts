@@ -2,4 +2,4 @@
 export { makeFirstRun } from './first-run';
 export type { FirstRun } from './first-run';
 export { runStackCommand } from './stack-command';
-export type { StackCommand, StackPart } from './stack-command';
+export type { ReadyStack, StackCommand, StackPart } from './stack-command';

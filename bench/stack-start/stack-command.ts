@@ -1,6 +1,5 @@
 /** `npm start` as its user runs it: in a terminal of its own, until Ctrl-C. */
 import { spawn } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
 import { commandOf } from '../../workers/stack/process-identity';
 import { cpuSeconds, processTree } from '../processes';
 
@@ -12,15 +11,20 @@ export interface StackCommandOptions {
 }
 
 export interface StackCommand {
-  /** From the command to the line that says that it is ready. */
-  readonly readySeconds: number;
-  /** CPU time of all its processes until then, which load on the machine changes less. */
-  readonly cpuSeconds: number;
-  readonly url: string;
-  /** The processes of one kind, with npm's own left out. */
+  /** Resolves with the line that says that it is ready. */
+  readonly ready: Promise<ReadyStack>;
+  /** The processes of one kind. */
   pids(kind: StackPart): number[];
-  /** Ctrl-C. Gives back the seconds until nothing was left. */
+  /** Ctrl-C. Gives back the seconds until nothing was left. A second call waits for the first. */
   stop(): Promise<number>;
+}
+
+export interface ReadyStack {
+  /** From the command to the line. */
+  seconds: number;
+  /** CPU time of all its processes until then, which load on the machine changes less. */
+  cpuSeconds: number;
+  url: string;
 }
 
 export type StackPart = keyof typeof COMMANDS;
@@ -36,7 +40,7 @@ const COMMANDS = {
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 90_000;
 
-export async function runStackCommand(options: StackCommandOptions): Promise<StackCommand> {
+export function runStackCommand(options: StackCommandOptions): StackCommand {
   const begun = performance.now();
   const flags = ['--home', options.home, '--config', options.configPath, '--port', '0', '--temporal-ui-port', '0'];
   // A process group of its own is what a terminal gives it: Ctrl-C reaches npm and all that it started.
@@ -46,34 +50,33 @@ export async function runStackCommand(options: StackCommandOptions): Promise<Sta
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const exited = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', () => resolve());
+  });
   const pid = child.pid ?? 0;
-  const stop = async (): Promise<number> => {
-    const asked = performance.now();
-    signalGroup(pid, 'SIGINT');
-    const late = new AbortController();
-    const limit = delay(STOP_LIMIT_MS, undefined, { signal: late.signal }).then(
-      () => signalGroup(pid, 'SIGKILL'),
-      () => undefined,
-    );
-    await Promise.race([exited, limit]);
-    late.abort();
-    await exited;
-    return (performance.now() - asked) / 1000;
+  const ready = readyUrl(child, options.signal).then((url) => ({
+    seconds: (performance.now() - begun) / 1000,
+    cpuSeconds: cpuSeconds(pid),
+    url,
+  }));
+  // Whoever waits for it gets the failure.
+  ready.catch(() => undefined);
+  let stopping: Promise<number> | undefined;
+  return {
+    ready,
+    pids: (kind) => processTree([pid]).filter((member) => COMMANDS[kind].test(commandOf(member) ?? '')),
+    stop: () => (stopping ??= stopGroup(pid, exited)),
   };
-  try {
-    const url = await readyUrl(child, options.signal);
-    return {
-      readySeconds: (performance.now() - begun) / 1000,
-      cpuSeconds: cpuSeconds(pid),
-      url,
-      pids: (kind) => processTree([pid]).filter((member) => COMMANDS[kind].test(commandOf(member) ?? '')),
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+}
+
+async function stopGroup(pid: number, exited: Promise<void>): Promise<number> {
+  const asked = performance.now();
+  signalGroup(pid, 'SIGINT');
+  const timer = setTimeout(() => signalGroup(pid, 'SIGKILL'), STOP_LIMIT_MS);
+  await exited;
+  clearTimeout(timer);
+  return (performance.now() - asked) / 1000;
 }
 
 function readyUrl(child: ReturnType<typeof spawn>, signal: AbortSignal): Promise<string> {
@@ -108,6 +111,8 @@ function stackEnvironment(): NodeJS.ProcessEnv {
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  // It never began. Zero would be this process's own group.
+  if (pid === 0) return;
   try {
     process.kill(-pid, signal);
   } catch {
