@@ -7,7 +7,7 @@ import { join } from 'node:path';
 export interface PreparePeersOptions {
   root: string;
   signal: AbortSignal;
-  log(line: string): void;
+  log: (line: string) => void;
 }
 
 export async function preparePeers({ root, signal, log }: PreparePeersOptions): Promise<void> {

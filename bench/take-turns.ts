@@ -1,33 +1,41 @@
 /** Measures several sides in turns, so that what disturbs the machine disturbs all of them. */
 import type { BenchContext } from './benchmark';
 
-/** One measurement of one side. Gives back its figure. */
-export type Measurement = () => Promise<number>;
+export interface Turns<Figure> {
+  /** One measurement of each side, by its name. */
+  sides: Readonly<Record<string, () => Promise<Figure>>>;
+  /** The figure in a line of progress. */
+  show: (figure: Figure) => string;
+}
+
+/** Code that ran a few times is compiled, and connections are open. */
+const WARM_UPS = 3;
 
 /**
- * One warm-up of each side, then the repeats: every side once in each, and each repeat begins with another side. Gives
+ * A few warm-ups of each side, then the repeats: every side once in each, and each repeat begins with another side. Gives
  * back the figures of each side in the order of the repeats.
  */
-export async function takeTurns(
+export async function takeTurns<Figure>(
   context: Pick<BenchContext, 'repeats' | 'signal' | 'log'>,
-  sides: Readonly<Record<string, Measurement>>,
-): Promise<Record<string, number[]>> {
+  { sides, show }: Turns<Figure>,
+): Promise<Map<string, Figure[]>> {
   const names = Object.keys(sides);
-  const figures: Record<string, number[]> = {};
-  for (const name of names) {
-    context.signal.throwIfAborted();
+  const figures = new Map(names.map((name): [string, Figure[]] => [name, []]));
+  for (const [name, warmUp] of Object.entries(sides)) {
     context.log(`warming up: ${name}`);
-    await sides[name]?.();
+    for (let count = 0; count < WARM_UPS; count += 1) {
+      context.signal.throwIfAborted();
+      await warmUp();
+    }
   }
   for (let repeat = 0; repeat < context.repeats; repeat += 1) {
-    for (let place = 0; place < names.length; place += 1) {
-      const name = names[(repeat + place) % names.length];
-      const measure = name === undefined ? undefined : sides[name];
-      if (name === undefined || measure === undefined) continue;
+    const first = repeat % names.length;
+    for (const name of [...names.slice(first), ...names.slice(0, first)]) {
       context.signal.throwIfAborted();
-      const figure = await measure();
-      (figures[name] ??= []).push(figure);
-      context.log(`repeat ${repeat + 1} of ${context.repeats}: ${name} ${figure.toFixed(1)}`);
+      const figure = await sides[name]?.();
+      if (figure === undefined) continue;
+      figures.get(name)?.push(figure);
+      context.log(`repeat ${repeat + 1} of ${context.repeats}: ${name} ${show(figure)}`);
     }
   }
   return figures;

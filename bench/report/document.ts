@@ -23,7 +23,7 @@ function documentText(results: readonly Result[]): string {
     `![${result.title}](${plotPath(result)})`,
     ...resultParagraphs(result),
   ]);
-  return [...INTRODUCTION, ...targetSection(results), ...sections].join('\n\n') + '\n';
+  return `${[...INTRODUCTION, ...targetSection(results), ...sections].join('\n\n')}\n`;
 }
 
 const INTRODUCTION = [

@@ -4,7 +4,7 @@ import { markdownTable, tableCells } from './table';
 import { figure, peerDescription, peerTitle, peersOf } from './words';
 
 export function resultFile(result: Result): string {
-  return [`# ${result.name}: ${result.title}`, ...resultParagraphs(result), ''].join('\n\n').trimEnd() + '\n';
+  return `${[`# ${result.name}: ${result.title}`, ...resultParagraphs(result)].join('\n\n')}\n`;
 }
 
 /** What a section about the benchmark says below its heading. */
@@ -16,7 +16,7 @@ export function resultParagraphs(result: Result): string[] {
     ...(peers.length === 0 ? [] : [peers.map((name) => `- ${peerLine(result, name)}`).join('\n')]),
     ...(result.notes.length === 0 ? [] : [result.notes.map((note) => `- ${note}`).join('\n')]),
     ...result.broken.map((rule) => `**Broken:** ${rule}`),
-    `${circumstances(result)}`,
+    circumstances(result),
   ];
 }
 

@@ -33,7 +33,6 @@ export function peersOf(rows: readonly Pick<ResultRow, 'peers'>[]): string[] {
 export function targetText(row: Pick<ResultRow, 'better' | 'unit'>, target: TargetResult): string {
   const bound = row.better === 'lower' ? 'at most' : 'at least';
   const unit = target.peer === undefined ? ` ${row.unit}` : ` x ${peerTitle(target.peer)}`;
-  const aim =
-    target.aim === undefined ? '' : `, aim ${figure(target.aim)} ${target.aimMet === true ? 'met' : 'not met'}`;
-  return `${bound} ${figure(target.limit)}${unit}: ${target.met ? 'met' : 'not met'}${aim}`;
+  const aim = target.aim === undefined ? '' : `, aim ${target.aim} ${target.aimMet === true ? 'met' : 'not met'}`;
+  return `${bound} ${target.limit}${unit}: ${target.met ? 'met' : 'not met'}${aim}`;
 }
