@@ -22,14 +22,14 @@ const CASES: readonly Case[] = [
 ];
 
 /** A kill comes at a random time within this, once all runs go on: about a turn of a slow run. */
-const PAUSE_MS = 900;
+const PAUSE_MS = 1_500;
 
 const TARGET: Target = { limit: 15, aim: 5 };
 
 const PHASES: Readonly<Record<Phase, string>> = {
   model: 'in a reply of the model',
   tool: 'in a command',
-  between: 'between the two, or in a tool of milliseconds',
+  between: 'in between, or in a step that is over in milliseconds',
 };
 
 export const recovery: Benchmark = {
@@ -39,7 +39,7 @@ export const recovery: Benchmark = {
     'A worker is killed with SIGKILL while runs are in flight, at a random moment, again and again: the only one, and ' +
     'one of two. As under `npm start`, another is started half a second later. Measured for every run in flight on the ' +
     'killed worker: the time from the kill until its subscriber gets the next event. Most runs stream their replies ' +
-    'for half a second and call commands that take as long, others make a turn in a few dozen milliseconds. Of every run is ' +
+    'for a second and call commands that take half as long, others make a turn in a few dozen milliseconds. Of every run is ' +
     'then checked that it ended in success, that its events are dense and reached its subscriber once each, that no ' +
     'stored reply was asked for again, and that each command (which appends a line to a file) ran at most once. A repeat ' +
     'is a part of the kills.',

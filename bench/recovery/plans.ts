@@ -10,14 +10,17 @@ export interface RecoveryPlan {
   effectTurns: number[];
 }
 
-const SLOW_TOOLS = 8;
+const SLOW_TOOLS = 6;
 const QUICK_TOOLS = 40;
 
-/** Replies that stream for a while, and commands that have their effect at once and take as long again. */
+/**
+ * Replies that stream for a second, too long for a workflow task, and commands that have their effect at once and take
+ * half as long again.
+ */
 export function slowPlan(tag: string): RecoveryPlan {
   return {
     tag,
-    question: `PLAN:tools=${SLOW_TOOLS} tool=append hold=0.4 say=8 tokens=8 ttft=80 gap=40 tag=${tag}`,
+    question: `PLAN:tools=${SLOW_TOOLS} tool=append hold=0.5 say=22 tokens=22 ttft=100 gap=40 tag=${tag}`,
     turns: SLOW_TOOLS + 1,
     effectTurns: Array.from({ length: SLOW_TOOLS }, (_, index) => index + 1),
   };

@@ -52,7 +52,7 @@ test('the scripted model makes the runs take as many turns as their plans say, a
   expect(first(quickPlan('q1').question)).toMatchObject({ kind: 'hang', next: { toolCalls: [{ name: 'ls' }] } });
   const slow = slowPlan('s1');
   const step = first(slow.question);
-  expect(step).toMatchObject({ kind: 'hang', next: { content: 'w1 w2 w3 w4 w5 w6 w7 w8', delayMs: 40 } });
+  expect(step).toMatchObject({ kind: 'hang', next: { content: expect.stringMatching(/^w1 .* w22$/), delayMs: 40 } });
   expect(JSON.stringify(step)).toContain('echo s1-1 >> /mnt/user-data/workspace/appended.txt');
   expect(slow.effectTurns).toHaveLength(slow.turns - 1);
 });
