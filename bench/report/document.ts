@@ -5,7 +5,7 @@ import { resultParagraphs } from './markdown';
 import { plot } from './plot';
 import { targetText } from './words';
 
-export const DOCUMENT = 'docs/benchmarks.md';
+const DOCUMENT = 'docs/benchmarks.md';
 
 /** Files of the document by their path from the root of the project. */
 export function documentFiles(results: readonly Result[]): Record<string, string> {
