@@ -10,8 +10,9 @@ export interface RecoveryPlan {
   effectTurns: number[];
 }
 
-const SLOW_TOOLS = 6;
-const QUICK_TOOLS = 40;
+/** Few turns: the runs that begin after a kill are spread over both workers, where there are two. */
+const SLOW_TOOLS = 2;
+const QUICK_TOOLS = 20;
 
 /**
  * Replies that stream for a second, too long for a workflow task, and commands that have their effect at once and take
