@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { RunRecord } from '../../contracts';
+import type { RunEventKind, RunRecord, StreamMode } from '../../contracts';
 import { wantsKind } from '../../core/stream-events';
-import type { RunEventKind, StreamMode } from '../../contracts';
 import { ask } from '../../tests/support/product/client';
 import type { BenchContext, Benchmark, Row } from '../benchmark';
 import { cpuSeconds } from '../processes';
@@ -38,7 +37,6 @@ interface Measured {
   token99: number;
   /** Of the readers that are cut off; null where there are none. */
   unsteady99: number | null;
-  framesPerSecond: number;
   apiCores: number;
   readerCores: number;
   loopDelayMs: number;
@@ -101,7 +99,7 @@ async function measure(context: BenchContext, system: System, readers: Readers, 
   const seconds = (performance.now() - begun) / 1000;
   const apiCores = (cpuSeconds(system.pids().api) - apiCpu) / seconds;
   await checkReaders(context, system, report, { ...load, runId: run.runId });
-  return { ...summary(report, seconds), apiCores };
+  return { ...summary(report), apiCores };
 }
 
 async function startRun({ api }: System, plan: string): Promise<{ runId: string; path: string }> {
@@ -146,7 +144,7 @@ async function checkReaders(
   context.log(`${level} subscribers: ${returns} returns, ${expected.numbers.length} events each`);
 }
 
-function summary(report: ReadReport, seconds: number): Omit<Measured, 'apiCores'> {
+function summary(report: ReadReport): Omit<Measured, 'apiCores'> {
   const { readers } = report;
   const eventLags = readers.flatMap((reader) => reader.eventLags);
   const unsteady = readers.filter((reader) => reader.unsteady).flatMap((reader) => reader.eventLags);
@@ -156,7 +154,6 @@ function summary(report: ReadReport, seconds: number): Omit<Measured, 'apiCores'
     event99: percentile(eventLags, 99),
     token99: percentile(tokenLags, 99),
     unsteady99: unsteady.length === 0 ? null : percentile(unsteady, 99),
-    framesPerSecond: eventLags.length / seconds,
     readerCores: report.cpuSeconds / report.wallSeconds,
     loopDelayMs: report.loopDelayMs,
   };

@@ -1,15 +1,14 @@
 /** Reads what a run left in PostgreSQL and in Temporal. */
 import type { Client } from '@temporalio/client';
 import type { Pool } from 'pg';
-import type { StoredAt } from './turn-series';
 
 /** Bytes of all tables of the product with their indexes and out-of-line values, as they lie on disk. */
 const STORED_BYTES = `select coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 from pg_class c
   where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'`;
 
 /** How many turns a run has behind it, and what is stored by then. */
-export async function storedNow(pool: Pool, runId: string): Promise<StoredAt> {
-  const { rows } = await pool.query<StoredAt>(
+export async function storedNow(pool: Pool, runId: string): Promise<{ turn: number; bytes: number }> {
+  const { rows } = await pool.query<{ turn: number; bytes: number }>(
     `select (select coalesce(max(turn), 0) from model_turns where run_id = $1) as turn, (${STORED_BYTES}) as bytes`,
     [runId],
   );

@@ -20,25 +20,25 @@ export function medianMsPerTurn(commits: CommitTimes, { from, to }: Window): num
   return percentile(times, 50);
 }
 
-/** How much was stored when so many turns were over. */
-export interface StoredAt {
+/** A quantity that only grows, such as what is stored, as it was when so many turns were over. */
+export interface Reading {
   turn: number;
-  bytes: number;
+  value: number;
 }
 
-/** Bytes that a turn of the window added, on average, where the sizes are known only at some turns. */
-export function storedPerTurn(sizes: readonly StoredAt[], { from, to }: Window): number {
-  return (storedAt(sizes, to) - storedAt(sizes, from)) / (to - from);
+/** What a turn of the window added, on average, where the quantity is known only at some turns. */
+export function growthPerTurn(readings: readonly Reading[], { from, to }: Window): number {
+  return (valueAt(readings, to) - valueAt(readings, from)) / (to - from);
 }
 
-function storedAt(sizes: readonly StoredAt[], turn: number): number {
-  const before = sizes.findLast((size) => size.turn <= turn);
-  const after = sizes.find((size) => size.turn >= turn);
+function valueAt(readings: readonly Reading[], turn: number): number {
+  const before = readings.findLast((reading) => reading.turn <= turn);
+  const after = readings.find((reading) => reading.turn >= turn);
   if (before === undefined || after === undefined) {
     const nearest = before ?? after;
-    if (nearest === undefined) throw new RangeError('No size is known.');
-    return nearest.bytes;
+    if (nearest === undefined) throw new RangeError('There is no reading.');
+    return nearest.value;
   }
-  if (after.turn === before.turn) return before.bytes;
-  return before.bytes + ((after.bytes - before.bytes) * (turn - before.turn)) / (after.turn - before.turn);
+  if (after.turn === before.turn) return before.value;
+  return before.value + ((after.value - before.value) * (turn - before.turn)) / (after.turn - before.turn);
 }

@@ -60,4 +60,6 @@ process.on('message', (message: ToReaders) => {
   );
 });
 process.once('disconnect', () => process.exit(0));
+// Ctrl-C in a terminal reaches every process of the group; the benchmark ends this one in its turn.
+process.on('SIGINT', () => undefined);
 tell({ type: 'ready' });

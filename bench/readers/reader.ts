@@ -98,12 +98,12 @@ function readConnection(options: ConnectionOptions): Promise<'cut' | 'broken' | 
     // No agent: every reader has a connection of its own.
     const request = get(url, { agent: false, headers }, (response) => {
       if (response.statusCode !== 200) state = 'refused';
-      const { push } = createFrameSplitter();
+      const splitter = createFrameSplitter();
       response.setEncoding('utf8');
       response.on('data', (text: string) => {
         if (state !== 'broken') return;
         const arrivedAt = Date.now();
-        for (const frame of push(text)) take(frame, arrivedAt);
+        for (const frame of splitter.push(text)) take(frame, arrivedAt);
         if (isEnded()) finish(request);
       });
       response.on('error', () => undefined);

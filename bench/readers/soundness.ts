@@ -25,5 +25,6 @@ function sequenceFault(what: string, got: readonly number[], expected: readonly 
   const [found, before] = [got[at], got[at - 1]];
   if (found === undefined) return `${what} ${expected[at]} was lost: nothing came after ${before ?? 'the beginning'}`;
   if (before !== undefined && found <= before) return `${what} ${found} came again after ${before}`;
-  return `${what} ${expected[at] ?? 'none'} was lost: ${found} came after ${before ?? 'the beginning'}`;
+  if (expected[at] === undefined) return `${what} ${found} came after the last`;
+  return `${what} ${expected[at]} was lost: ${found} came after ${before ?? 'the beginning'}`;
 }
