@@ -35,13 +35,15 @@ export const PEERS = {
     durable: true,
     keeps: 'results of model calls and tool calls are in the workflow history, the conversation with them',
   },
-  'temporal-ids': {
-    title: 'bare Temporal, ids only',
+  'temporal-local': {
+    title: 'bare Temporal, all local',
     program: 'temporal',
-    arguments: ['ids'],
+    arguments: ['local'],
     package: '@temporalio/worker',
     durable: false,
-    keeps: 'control flow in the workflow history; the conversation in the memory of the worker',
+    keeps:
+      'model calls are local activities, too, and the conversation lies in the memory of the worker: what the workflow ' +
+      'engine costs at least',
   },
   'langgraph-api': {
     title: 'LangGraph API server',

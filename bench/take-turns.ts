@@ -4,26 +4,25 @@ import type { BenchContext } from './benchmark';
 export interface Turns<Figure> {
   /** One measurement of each side, by its name. */
   sides: Readonly<Record<string, () => Promise<Figure>>>;
+  /** How often each side is measured before it counts: code is compiled then, and connections are open. */
+  warmUps: number;
   /** The figure in a line of progress. */
   show: (figure: Figure) => string;
 }
 
-/** Code that ran a few times is compiled, and connections are open. */
-const WARM_UPS = 3;
-
 /**
- * A few warm-ups of each side, then the repeats: every side once in each, and each repeat begins with another side. Gives
+ * The warm-ups of each side, then the repeats: every side once in each, and each repeat begins with another side. Gives
  * back the figures of each side in the order of the repeats.
  */
 export async function takeTurns<Figure>(
   context: Pick<BenchContext, 'repeats' | 'signal' | 'log'>,
-  { sides, show }: Turns<Figure>,
+  { sides, warmUps, show }: Turns<Figure>,
 ): Promise<Map<string, Figure[]>> {
   const names = Object.keys(sides);
   const figures = new Map(names.map((name): [string, Figure[]] => [name, []]));
   for (const [name, warmUp] of Object.entries(sides)) {
-    context.log(`warming up: ${name}`);
-    for (let count = 0; count < WARM_UPS; count += 1) {
+    if (warmUps > 0) context.log(`warming up: ${name}`);
+    for (let count = 0; count < warmUps; count += 1) {
       context.signal.throwIfAborted();
       await warmUp();
     }

@@ -1,4 +1,4 @@
-/** B1: what a durable step costs. One run of fifty turns at a time, beside the same loop on other durable engines. */
+/** B1: what a durable step costs. One run at a time, beside the same loop on other durable engines. */
 import type { BenchContext, Benchmark, Row } from '../benchmark';
 import type { Peer } from '../peer';
 import { cpuSeconds } from '../processes';
@@ -9,11 +9,19 @@ import type { Sample } from '../statistics';
 import { takeTurns } from '../take-turns';
 
 /** The peers, and the server that each keeps its steps in. */
-const PEERS = { dbos: 'postgres', langgraph: 'postgres', temporal: 'temporal', 'temporal-ids': 'temporal' } as const;
-const PEER_NAMES = ['dbos', 'langgraph', 'temporal', 'temporal-ids'] as const;
+const PEERS = { dbos: 'postgres', langgraph: 'postgres', temporal: 'temporal', 'temporal-local': 'temporal' } as const;
+const PEER_NAMES = ['dbos', 'langgraph', 'temporal', 'temporal-local'] as const;
 
-const TURNS = 50;
-const QUICK_TURNS = 10;
+interface Work {
+  turns: number;
+  /** How long the model is silent before it answers. */
+  modelMs: number;
+  warmUps: number;
+}
+
+const QUICK_MODEL: Work = { turns: 50, modelMs: 0, warmUps: 3 };
+/** Longer than the product waits for a reply within a workflow task, as most models of the world take. */
+const SLOW_MODEL: Work = { turns: 10, modelMs: 700, warmUps: 1 };
 
 interface Figure {
   milliseconds: number;
@@ -28,6 +36,8 @@ interface Contender {
   pids(): number[];
 }
 
+type Figures = ReadonlyMap<string, readonly Figure[]>;
+
 export const stepOverhead: Benchmark = {
   name: 'B1',
   title: 'What a durable step costs',
@@ -35,14 +45,31 @@ export const stepOverhead: Benchmark = {
     'One run at a time, from its start to its end. Every turn is one streamed model call and one `ls`, so two durable ' +
     'steps; a last model call answers. The product is asked over HTTP and streams its updates to the client; peers ' +
     'run the loop inside a process of their own, without an API in front. CPU is that of all processes of a system, ' +
-    'servers included.',
-  run: measure,
+    'servers included. With a slow model, its silence is taken off.',
+  async run(context) {
+    const quick = context.quick ? { ...QUICK_MODEL, turns: 10 } : QUICK_MODEL;
+    const slow = context.quick ? { ...SLOW_MODEL, turns: 3 } : SLOW_MODEL;
+    context.note(`${quick.turns} turns: ${stepsOf(quick)} durable steps, with a model that answers at once.`);
+    context.note(`A slow model is silent for ${slow.modelMs} ms before each reply; ${slow.turns} turns then.`);
+    const contenders = await startContenders(context);
+    const silence = (slow.turns + 1) * slow.modelMs;
+    return [
+      ...quickRows(await contenders.measure(quick), quick),
+      rowOf(
+        await contenders.measure(slow),
+        'a durable step, slow model',
+        'ms',
+        ({ milliseconds }) => (milliseconds - silence) / stepsOf(slow),
+      ),
+    ];
+  },
 };
 
-async function measure(context: BenchContext): Promise<Row[]> {
-  const turns = context.quick ? QUICK_TURNS : TURNS;
-  const steps = 2 * turns + 1;
-  context.note(`${turns} turns: ${turns + 1} model calls and ${turns} tool calls, ${steps} durable steps.`);
+function stepsOf({ turns }: Work): number {
+  return 2 * turns + 1;
+}
+
+async function startContenders(context: BenchContext): Promise<{ measure(work: Work): Promise<Figures> }> {
   const [referee, servers] = [await context.referee(), await context.servers()];
   const system = await context.system({ servers, referee });
   const contenders: Contender[] = [
@@ -56,28 +83,30 @@ async function measure(context: BenchContext): Promise<Row[]> {
     const peer = await context.peer({ name, servers, referee, folder: await context.folder() });
     contenders.push(peerContender(peer, PEERS[name], servers));
   }
-
-  const tags: string[] = [];
-  const measureOne = async (contender: Contender): Promise<Figure> => {
-    const tag = `${contender.name}-${tags.length + 1}`;
-    tags.push(tag);
-    const before = cpuSeconds(contender.pids());
-    const milliseconds = await contender.run(`PLAN:tools=${turns} tool=ls tokens=8 tag=${tag}`);
-    return { milliseconds, cpuMilliseconds: (cpuSeconds(contender.pids()) - before) * 1000 };
+  let count = 0;
+  return {
+    async measure(work) {
+      const tags: string[] = [];
+      const sides = contenders.map((contender) => {
+        const measureOne = (): Promise<Figure> => {
+          const tag = `${contender.name}-${(count += 1)}`;
+          tags.push(tag);
+          return figureOf(contender, `PLAN:tools=${work.turns} tool=ls tokens=8 ttft=${work.modelMs} tag=${tag}`);
+        };
+        return [contender.name, measureOne] as const;
+      });
+      const show = ({ milliseconds }: Figure): string => `${milliseconds.toFixed(0)} ms`;
+      const figures = await takeTurns(context, { sides: Object.fromEntries(sides), warmUps: work.warmUps, show });
+      const { calls, complaints } = await referee.counts();
+      for (const complaint of complaints) context.broken(`the model refused a request: ${complaint}`);
+      for (const tag of tags) {
+        const counts = calls[tag] ?? [];
+        const isSound = counts.length === work.turns + 1 && counts.every((asked) => asked === 1);
+        if (!isSound) context.broken(`${tag}: not one model call for each turn, but ${counts.join(' ')}`);
+      }
+      return figures;
+    },
   };
-  const figures = await takeTurns(context, {
-    sides: Object.fromEntries(contenders.map((contender) => [contender.name, () => measureOne(contender)])),
-    show: ({ milliseconds }) => `${milliseconds.toFixed(0)} ms`,
-  });
-
-  const { calls, complaints } = await referee.counts();
-  for (const complaint of complaints) context.broken(`the model refused a request: ${complaint}`);
-  for (const tag of tags) {
-    const counts = calls[tag] ?? [];
-    const isSound = counts.length === turns + 1 && counts.every((count) => count === 1);
-    if (!isSound) context.broken(`${tag}: not one model call for each turn, but ${counts.join(' ')}`);
-  }
-  return rowsOf(figures, { turns, steps });
 }
 
 function peerContender(peer: Peer, server: 'postgres' | 'temporal', servers: Servers): Contender {
@@ -89,21 +118,28 @@ function peerContender(peer: Peer, server: 'postgres' | 'temporal', servers: Ser
   };
 }
 
-function rowsOf(figures: ReadonlyMap<string, readonly Figure[]>, sizes: { turns: number; steps: number }): Row[] {
-  const row = (metric: string, unit: string, value: (figure: Figure) => number): Row => {
-    const sampleOf = (name: string): Sample => sample((figures.get(name) ?? []).map(value));
-    const peers = Object.fromEntries(PEER_NAMES.map((name) => [name, sampleOf(name)]));
-    return { metric, unit, better: 'lower', product: sampleOf('product'), peers };
-  };
+async function figureOf(contender: Contender, question: string): Promise<Figure> {
+  const before = cpuSeconds(contender.pids());
+  const milliseconds = await contender.run(question);
+  return { milliseconds, cpuMilliseconds: (cpuSeconds(contender.pids()) - before) * 1000 };
+}
+
+function quickRows(figures: Figures, work: Work): Row[] {
   return [
     {
-      ...row('a durable step', 'ms', ({ milliseconds }) => milliseconds / sizes.steps),
+      ...rowOf(figures, 'a durable step', 'ms', ({ milliseconds }) => milliseconds / stepsOf(work)),
       targets: [
         { peer: 'dbos', limit: 2.5, aim: 1.5 },
         { peer: 'temporal', limit: 1.5 },
       ],
     },
-    row('a turn', 'ms', ({ milliseconds }) => milliseconds / sizes.turns),
-    row('CPU of a turn', 'CPU ms', ({ cpuMilliseconds }) => cpuMilliseconds / sizes.turns),
+    rowOf(figures, 'a turn', 'ms', ({ milliseconds }) => milliseconds / work.turns),
+    rowOf(figures, 'CPU of a turn', 'CPU ms', ({ cpuMilliseconds }) => cpuMilliseconds / work.turns),
   ];
+}
+
+function rowOf(figures: Figures, metric: string, unit: string, value: (figure: Figure) => number): Row {
+  const sampleOf = (name: string): Sample => sample((figures.get(name) ?? []).map(value));
+  const peers = Object.fromEntries(PEER_NAMES.map((name) => [name, sampleOf(name)]));
+  return { metric, unit, better: 'lower', product: sampleOf('product'), peers };
 }

@@ -20,9 +20,9 @@ export function createActivities(agent: Agent): Activities {
     },
     async callModelOf(runId) {
       const conversation = conversationOf(runId);
-      const reply = await heartbeating(() => agent.callModel(conversation));
+      const reply = await agent.callModel(conversation);
       conversation.push(reply);
-      return { toolCallIds: reply.toolCalls.map(({ id }) => id) };
+      return reply.toolCalls.map(({ id }) => id);
     },
     async runToolOf(runId, toolCallId) {
       const conversation = conversationOf(runId);

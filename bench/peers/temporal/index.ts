@@ -1,6 +1,6 @@
 /**
  * Temporal without the product: the same loop as a workflow, on the same server, with the worker options of the product.
- * With the argument `ids`, only ids pass through the workflow.
+ * With the argument `local`, everything is a local activity and nothing but ids is stored.
  */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
@@ -13,7 +13,7 @@ import type { PeerProgram } from '../shared/serve';
 import { createActivities } from './activities';
 
 const POLLERS = { type: 'autoscaling', initial: 2, minimum: 1, maximum: 10 } as const;
-const workflowType = process.argv[3] === 'ids' ? 'agentRunByIds' : 'agentRun';
+const workflowType = process.argv[3] === 'local' ? 'localAgentRun' : 'agentRun';
 
 void servePeer(async (setup: PeerSetup): Promise<PeerProgram> => {
   Runtime.install({ logger: new DefaultLogger('WARN') });
