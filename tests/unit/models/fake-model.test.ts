@@ -146,6 +146,22 @@ describe('plans inside a message', () => {
     expect((await ask([{ role: 'user', content: 'no plan' }])).status).toBe(500);
   });
 
+  it('stamp each word with the time of its sending where they are asked to', async () => {
+    const content = 'PLAN:tools=0 gap=20 tokens=3 stamp=1';
+    const begun = Date.now();
+    const response = await fetch(`${fake.baseUrl}/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content }], stream: true }),
+    });
+    const stamps = [...(await response.text()).matchAll(/w(\d)@(\d{13})/g)].map(([, , at]) => Number(at));
+    expect(stamps).toHaveLength(3);
+    const [first = 0, second = 0, third = 0] = stamps;
+    expect(first).toBeGreaterThanOrEqual(begun);
+    expect(second - first).toBeGreaterThanOrEqual(15);
+    expect(third - second).toBeGreaterThanOrEqual(15);
+    expect(third).toBeLessThanOrEqual(Date.now());
+  });
+
   it('stream so many words a second after the time to the first', async () => {
     const content = 'PLAN:tools=0 ttft=150 rate=50 tokens=20';
     const began = performance.now();
