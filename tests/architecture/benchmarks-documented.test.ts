@@ -30,6 +30,11 @@ describe('the benchmarks', () => {
     expect(results.filter(({ quick, broken }) => quick || broken.length > 0).map(({ name }) => name)).toEqual([]);
   });
 
+  it('show only peers that the catalogue describes', () => {
+    const shown = results.flatMap(({ rows }) => rows.flatMap((row) => Object.keys(row.peers)));
+    expect([...new Set(shown)].filter((name) => !(name in PEERS))).toEqual([]);
+  });
+
   it('are all there, in the order of their names', () => {
     expect(BENCHMARKS.map(({ name }) => name)).toEqual(BENCHMARK_NAMES);
   });
