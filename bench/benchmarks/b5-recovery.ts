@@ -36,17 +36,17 @@ export const recovery: Benchmark = {
   title: 'Recovery',
   about:
     'A worker is killed with SIGKILL while runs are in flight, at a random moment, again and again: the only one, and ' +
-    'the elder of two. As under `npm start`, another is started half a second later. Measured for every run in flight on the ' +
-    'killed worker: the time from the kill until its subscriber gets the next event. Most runs stream their replies ' +
-    'for a second and call commands that take half as long, others make a turn in a few dozen milliseconds. Of every run is ' +
-    'then checked that it ended in success, that its events are dense and reached its subscriber once each, that no ' +
-    'stored reply was asked for again, and that each command (which appends a line to a file) ran at most once. A repeat ' +
-    'is a part of the kills.',
+    'the elder of two; both at the same time, each with an API and runs of its own. As under `npm start`, another is ' +
+    'started half a second later. Measured for every run in flight on the killed worker: the time from the kill until ' +
+    'its subscriber gets the next event. Most runs stream their replies for a second and call commands that take half ' +
+    'as long, others make a turn in a few dozen milliseconds. Of every run is then checked that it ended in success, ' +
+    'that its events are dense and reached its subscriber once each, that no stored reply was asked for again, and that ' +
+    'each command (which appends a line to a file) ran at most once. A repeat is a part of the kills.',
   async run(context) {
     const [servers, referee] = [await context.servers(), await context.referee()];
-    const rows: Row[] = [];
-    for (const each of CASES) rows.push(...(await measureCase(context, { servers, referee }, each)));
-    return rows;
+    const rows = await Promise.all(CASES.map((each) => measureCase(context, { servers, referee }, each)));
+    for (const complaint of (await referee.counts()).complaints) context.broken(complaint);
+    return rows.flat();
   },
 };
 
@@ -75,7 +75,7 @@ async function measureCase(
   }
   const seconds = (performance.now() - begun) / 1000;
   await flow.finish();
-  await check(context, system, flow, referee);
+  await check(context, system, { title, flow, referee });
   await system.close();
   context.note(
     `${title}: ${kills} kills in ${Math.round(seconds)} s; ${flow.all.length} runs, ${slow} slow and ${quick} quick ones ` +
@@ -92,9 +92,12 @@ async function killOnce({ signal }: BenchContext, system: System, flow: Flow): P
   return killWorker({ system, flow, victim, signal });
 }
 
-async function check(context: BenchContext, system: System, flow: Flow, referee: Referee): Promise<void> {
+async function check(
+  context: BenchContext,
+  system: System,
+  { title, flow, referee }: { title: string; flow: Flow; referee: Referee },
+): Promise<void> {
   const counts = await referee.counts();
-  for (const complaint of counts.complaints) context.broken(complaint);
   let unknown = 0;
   for (const run of flow.all) {
     const evidence = await evidenceOf(system, run, counts);
@@ -102,7 +105,7 @@ async function check(context: BenchContext, system: System, flow: Flow, referee:
     for (const fault of faultsOf(evidence)) context.broken(fault);
   }
   context.log(
-    `checked ${flow.all.length} runs; of ${unknown} commands the model was told that their outcome is unknown`,
+    `${title}: checked ${flow.all.length} runs; the model was told of ${unknown} commands that their outcome is unknown`,
   );
 }
 
