@@ -14,6 +14,13 @@ describe('the command line of the benchmarks', () => {
     expect(parseBenchOptions(['B1', '--quick']).repeats).toBe(1);
   });
 
+  it('kills forty workers, as many as it is told, or four in a quick run', () => {
+    expect(parseBenchOptions(['B5']).kills).toBe(40);
+    expect(parseBenchOptions(['B5', '--kills', '200']).kills).toBe(200);
+    expect(parseBenchOptions(['B5', '--quick']).kills).toBe(4);
+    expect(() => parseBenchOptions(['B5', '--kills', '0'])).toThrow(/--kills: expected a whole number from 1/);
+  });
+
   it.each<[string[], RegExp]>([
     [[], /Which benchmark\? Name some of B1/],
     [['B8'], /no benchmark "B8": expected B1, .* or all/],
