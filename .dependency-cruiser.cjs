@@ -55,7 +55,7 @@ module.exports = {
     {
       name: 'not-to-dev-dependencies',
       severity: 'error',
-      from: { pathNot: '^(tests|scripts)/' },
+      from: { pathNot: '^(tests|scripts|bench)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
   ],
@@ -63,6 +63,6 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|\\.cache)/' },
+    exclude: { path: '^(dist|\\.cache|bench/build)/' },
   },
 };

@@ -13,10 +13,28 @@ const sandboxGlobals = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '.cache/', '.deer-flow/', 'tests/replay/histories/', 'coverage/'] },
-  ...tseslint.configs.recommendedTypeChecked.map((config) => ({ ...config, files: ['**/*.ts'] })),
+  {
+    ignores: [
+      'dist/',
+      'bench/build/',
+      'node_modules/',
+      'bench/node_modules/',
+      '.cache/',
+      '.deer-flow/',
+      'tests/replay/histories/',
+      'coverage/',
+    ],
+  },
+  ...tseslint.configs.recommendedTypeChecked.map((config) => ({
+    ...config,
+    files: ['**/*.ts'],
+    ignores: ['bench/peers/**'],
+  })),
+  // The packages of the peers need not be installed: rules that ask for types would not know them.
+  ...tseslint.configs.strict.map((config) => ({ ...config, files: ['bench/peers/**/*.{ts,mts}'] })),
   {
     files: ['**/*.ts'],
+    ignores: ['bench/peers/**'],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],

@@ -16,7 +16,12 @@ module.exports = {
   transformIgnorePatterns: [
     '/node_modules/(?!(uuid|yauzl|@langchain|langgraph-sdk-1-5|p-timeout|p-queue|p-retry|is-network-error|eventemitter3)/)',
   ],
-  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.cache'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/dist',
+    '<rootDir>/.cache',
+    '<rootDir>/bench/build',
+    '<rootDir>/bench/node_modules',
+  ],
   globalSetup: '<rootDir>/tests/support/global-setup.ts',
   globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
   reporters: ['default', '<rootDir>/tests/support/summary-reporter.js'],

@@ -55,12 +55,15 @@ export interface FakeModelOptions {
   port?: number;
   /** False keeps no requests, for long load tests. */
   record?: boolean;
+  /** Hears every request, for who keeps none. */
+  observe?: (request: WireRequest) => void;
 }
 
 export async function startFakeModel({
   strict = true,
   port = 0,
   record = true,
+  observe,
 }: FakeModelOptions = {}): Promise<FakeModel> {
   const scripts = new Map<string, Step[]>();
   const requests: RecordedRequest[] = [];
@@ -76,6 +79,7 @@ export async function startFakeModel({
     const key = body.model !== undefined && scripts.has(body.model) ? body.model : 'default';
     const recorded: RecordedRequest = { at: Date.now(), key, headers: request.headers, body, abandoned: false };
     if (record) requests.push(recorded);
+    observe?.(body);
     const gone = new AbortController();
     response.on('close', () => {
       recorded.abandoned = !response.writableFinished;
@@ -196,13 +200,25 @@ async function streamReply(
   startEventStream(response);
   const events = [...replyEvents(step, body)];
   const limit = step.breakOff?.afterChunks ?? events.length;
+  const begun = performance.now();
   for (const [count, event] of events.entries()) {
     if (count >= limit) return breakOff(step, event, response);
     // The first event only opens the reply.
-    if (step.delayMs > 0 && count > 0) await sleep(step.delayMs, undefined, { signal: gone });
-    await sendEvent(response, event);
+    const pause = pauseBefore(step, count, performance.now() - begun);
+    if (pause > 0) await sleep(pause, undefined, { signal: gone });
+    await sendEvent(response, step.stamped ? stamped(event) : event);
   }
   return endStream(response);
+}
+
+function stamped(event: unknown): string {
+  return JSON.stringify(event).replaceAll('@now', () => `@${Date.now()}`);
+}
+
+/** A rate is kept from the beginning of the reply: a pause that took too long shortens the next. */
+function pauseBefore({ delayMs, perSecond }: ReplyStep, count: number, elapsedMs: number): number {
+  if (count === 0) return 0;
+  return perSecond === undefined ? delayMs : Math.max(0, ((count - 1) * 1000) / perSecond - elapsedMs);
 }
 
 function breakOff(step: ReplyStep, event: unknown, response: ServerResponse): void {
@@ -226,6 +242,10 @@ async function endStream(response: ServerResponse): Promise<void> {
   response.end();
 }
 
+let replyCount = 0;
+
+/** Every reply has an id of its own, as with a real provider: clients tell messages apart by it. */
 function envelope(body: WireRequest) {
-  return { id: 'chatcmpl-scripted', model: body.model ?? 'scripted' };
+  replyCount += 1;
+  return { id: `chatcmpl-scripted-${replyCount}`, model: body.model ?? 'scripted' };
 }

@@ -12,6 +12,10 @@ export interface ReplyStep {
   reasoning?: string;
   /** Pause before each piece. */
   delayMs: number;
+  /** Pieces per second, kept over the whole reply, where no pause is given. */
+  perSecond?: number;
+  /** Whether `@now` in what is streamed becomes the time of its sending, in milliseconds since the epoch. */
+  stamped: boolean;
   /** Stops after so many events and then: destroys the socket, or says nothing more. */
   breakOff?: { afterChunks: number; how: 'cut' | 'stall' | 'cut-json' };
 }
@@ -29,6 +33,8 @@ export interface ReplyOptions {
   /** In how many pieces the text is streamed; a piece per word unless given. */
   chunks?: number;
   delayMs?: number;
+  perSecond?: number;
+  stamped?: boolean;
   reasoning?: string;
 }
 
@@ -135,7 +141,8 @@ export function errorInStream(
   return { kind: 'error-in-stream', error, afterChunks };
 }
 
-function reply({ usage = [0, 0], delayMs = 0, reasoning }: ReplyOptions): ReplyStep {
+function reply(options: ReplyOptions): ReplyStep {
+  const { usage = [0, 0], delayMs = 0, perSecond, stamped = false, reasoning } = options;
   return {
     kind: 'reply',
     content: '',
@@ -144,6 +151,8 @@ function reply({ usage = [0, 0], delayMs = 0, reasoning }: ReplyOptions): ReplyS
     usage: { input: usage[0], output: usage[1] },
     finishReason: 'stop',
     delayMs,
+    stamped,
+    ...(perSecond === undefined ? {} : { perSecond }),
     ...(reasoning === undefined ? {} : { reasoning }),
   };
 }

@@ -1,5 +1,6 @@
 import { call, fail, raw, say, startFakeModel } from '../../support/fake-model';
 import type { FakeModel } from '../../support/fake-model';
+import { planOf } from '../../support/fake-model/plan';
 
 let fake: FakeModel;
 beforeEach(async () => {
@@ -143,5 +144,67 @@ describe('plans inside a message', () => {
     expect(Date.now() - began).toBeGreaterThanOrEqual(115);
     expect((await ask([{ role: 'user', content: 'PLAN:tools=0 status=529' }])).status).toBe(529);
     expect((await ask([{ role: 'user', content: 'no plan' }])).status).toBe(500);
+  });
+
+  it('stamp each word with the time of its sending where they are asked to', async () => {
+    const content = 'PLAN:tools=0 gap=20 tokens=3 stamp=1';
+    const begun = Date.now();
+    const response = await fetch(`${fake.baseUrl}/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content }], stream: true }),
+    });
+    const stamps = [...(await response.text()).matchAll(/w(\d)@(\d{13})/g)].map(([, , at]) => Number(at));
+    expect(stamps).toHaveLength(3);
+    const [first = 0, second = 0, third = 0] = stamps;
+    expect(first).toBeGreaterThanOrEqual(begun);
+    expect(second - first).toBeGreaterThanOrEqual(15);
+    expect(third - second).toBeGreaterThanOrEqual(15);
+    expect(third).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('stream so many words a second after the time to the first', async () => {
+    const content = 'PLAN:tools=0 ttft=150 rate=50 tokens=20';
+    const began = performance.now();
+    const response = await fetch(`${fake.baseUrl}/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'any', stream: true, messages: [{ role: 'user', content }] }),
+    });
+    const firstByteMs = performance.now() - began;
+    const words = [...(await response.text()).matchAll(/"content":"([^"]+)"/g)].map(([, word]) => word);
+    const wholeMs = performance.now() - began;
+    expect(words.join('')).toMatch(/^done w1 .* w20$/);
+    expect(firstByteMs).toBeGreaterThanOrEqual(145);
+    // 21 words at 50 a second: the last comes 400 ms after the first.
+    expect(wholeMs - firstByteMs).toBeGreaterThanOrEqual(395);
+  });
+
+  it('are told to who counts requests, with their tag and their turn', async () => {
+    const heard: Array<[string | undefined, number | undefined]> = [];
+    const observed = await startFakeModel({
+      record: false,
+      observe: (request) => {
+        const plan = planOf(request);
+        heard.push([plan?.options.get('tag'), plan?.turn]);
+      },
+    });
+    const post = (messages: object[]) =>
+      fetch(`${observed.baseUrl}/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify({ model: 'any', messages, tools: TOOLS }),
+      });
+    const plan = { role: 'user', content: 'PLAN:tools=1 tag=one' };
+    const made = { id: 'a', type: 'function', function: { name: 'ls', arguments: '{}' } };
+    await post([plan]);
+    await post([
+      plan,
+      { role: 'assistant', content: '', tool_calls: [made] },
+      { role: 'tool', tool_call_id: 'a', content: 'x' },
+    ]);
+    await observed.close();
+    expect(heard).toEqual([
+      ['one', 1],
+      ['one', 2],
+    ]);
+    expect(observed.requests).toEqual([]);
   });
 });
