@@ -27,6 +27,7 @@ const TIMESTAMPTZ = 1184;
 const SCHEMA_PATTERN = /^[a-z_][a-z0-9_]{0,62}$/;
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+const ANSWER_GRACE_MS = 5_000;
 
 /** Counters fit a double; timestamps stay text, so that their microseconds are not lost. */
 const typeParsers = {
@@ -52,6 +53,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    // The server's own limit does not reach a connection on which nothing arrives any more.
+    query_timeout: STATEMENT_TIMEOUT_MS + ANSWER_GRACE_MS,
+    keepAlive: true,
     options: `-c search_path=${options.schema} -c timezone=UTC`,
     types: typeParsers,
   });

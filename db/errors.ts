@@ -8,7 +8,8 @@ const UNIQUE_VIOLATION = '23505';
 
 const CONNECTION_CLASSES = ['08', '53', '57'];
 const CONNECTION_ERRNOS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
-const CONNECTION_MESSAGES = /connection terminated|timeout exceeded when trying to connect|client has encountered/i;
+const CONNECTION_MESSAGES =
+  /connection terminated|timeout exceeded when trying to connect|client has encountered|query read timeout/i;
 
 /** By form and not by class: errors of the network come from outside of a test's own world. */
 function codeOf(error: unknown): string | undefined {

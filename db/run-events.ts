@@ -15,7 +15,6 @@ export interface RunEventStore {
   position(runId: string, at: number, number: number): Promise<number>;
   /** Number of the newest event; -1 where there is none. */
   lastNumber(runId: string): Promise<number>;
-  /** Kind of the newest event, to see whether an earlier attempt streamed text. */
   /** Drops the events of runs that ended before the retention; returns how many runs were pruned. */
   prune(retentionSeconds: number): Promise<number>;
 }

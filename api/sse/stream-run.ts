@@ -56,7 +56,15 @@ async function follow(
   const reader = await deps.feeds.open(run.runId, after);
   try {
     while (!stream.signal.aborted) {
-      const events = await reader.next(stream.signal, DOUBT_MS);
+      let events = await reader.next(stream.signal, DOUBT_MS);
+      if (events.length === 0 && (await hasEnded(deps, run.runId))) {
+        // Asked after the end was seen: now there is nothing more to come than what the log has.
+        events = await reader.unread();
+        if (events.length === 0) {
+          await stream.write(frameText('end', 'null'));
+          return;
+        }
+      }
       let text = '';
       for (const event of events) {
         text += (await render(event)) ?? '';
@@ -68,10 +76,6 @@ async function follow(
       }
       if (text !== '') await stream.write(text);
       if (events.at(-1)?.kind === 'run-end') return;
-      if (events.length === 0 && (await hasEnded(deps, run.runId))) {
-        await stream.write(frameText('end', 'null'));
-        return;
-      }
     }
   } finally {
     reader.close();
