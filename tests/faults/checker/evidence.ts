@@ -9,26 +9,30 @@ import type { Client } from '@temporalio/client';
 import type { Pool } from 'pg';
 import type { Message, StreamMode } from '../../../contracts';
 
+/** Names a run towards the scripted model: the user's message holds one, and no two runs share it. */
+export const RUN_KEY = /key-[A-Za-z0-9_]+/;
+
 /** A run that a client was told of: its request was answered with success, or its stream had begun. */
 export interface AcceptedRun {
   runId: string;
   threadId: string;
-  /** Names the conversation towards the scripted model; it is in the user's message. Unique per run. */
-  key: string;
-  /** What the scenario did that changes how the run may end. */
+  /** A cancel of the run was asked for; whether it came in time is open. */
   cancelled?: 'interrupt' | 'rollback';
+  /** The scenario keeps the run from what it needs, such as its model, for longer than is promised to be survived. */
+  mayFail?: boolean;
 }
 
 export interface RunFact {
   runId: string;
   threadId: string;
+  /** The `RUN_KEY` of its input; null where there is none. */
+  key: string | null;
   status: string;
   admission: string;
   errorCode: string | null;
   superseded: boolean;
   /** Its end took back everything that it had written. */
   rolledBack: boolean;
-  workflowStarted: boolean;
   llmCallCount: number;
   inputTokens: number;
   outputTokens: number;
@@ -106,9 +110,9 @@ export interface JournalFact {
 /** One question to the scripted model. */
 export interface ModelRequest {
   id: string;
-  /** `AcceptedRun.key`. */
+  /** The `RUN_KEY` of the newest message of the user. */
   key: string;
-  /** Assistant messages since the user's message that holds the key, plus one: the same number as the product's turn. */
+  /** Assistant messages since that message, plus one: the same number as the product's turn. */
   turn: number;
   /** 1 for the first question of this key and turn, 2 for the next, … */
   attempt: number;
