@@ -30,9 +30,6 @@ export interface RunFact {
   status: string;
   admission: string;
   errorCode: string | null;
-  superseded: boolean;
-  /** Its end took back everything that it had written. */
-  rolledBack: boolean;
   llmCallCount: number;
   inputTokens: number;
   outputTokens: number;
@@ -96,7 +93,6 @@ export interface ThreadFact {
   hold: string | null;
   /** Nodes that wait at the newest checkpoint, such as `tools` at a breakpoint. */
   waitsFor: string[];
-  logSequence: number;
 }
 
 export interface JournalFact {
@@ -254,7 +250,7 @@ export interface Evidence {
   effects: SideEffect[];
   subscriptions: Subscription[];
   workflows: WorkflowFact[];
-  /** Processes below the cluster's home folder that are none of its own: what tools or workers left behind. */
+  /** Processes that work for the cluster and are none of its living parts: what tools or workers left behind. */
   strayProcesses: LivingProcess[];
   connections: ConnectionFact[];
   disturbances: Disturbance[];
@@ -265,7 +261,7 @@ export interface Evidence {
 export interface EvidenceSource {
   /** Not through a link; its `search_path` is the schema of the product. */
   pool: Pool;
-  /** Not through a link. */
+  /** Not through a link. The whole namespace is the cluster's own. */
   temporal: Client;
   accepted: readonly AcceptedRun[];
   subscriptions: readonly Subscription[];
@@ -279,6 +275,8 @@ export interface EvidenceSource {
   processes: readonly number[];
   disturbances: readonly Disturbance[];
   limits?: Partial<Limits>;
+  /** How long the last workflow tasks and tool processes of runs that have ended may take; 30 s unless given. */
+  settleMs?: number;
 }
 
 export interface Violation {
