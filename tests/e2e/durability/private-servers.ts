@@ -12,6 +12,8 @@ import { findTestTemporal } from '../../support/services';
 import { readFile } from 'node:fs/promises';
 
 export interface KillableServer {
+  /** 0 while it is away. */
+  readonly pid: number;
   /** SIGKILL, and wait until the process is gone. */
   kill(): Promise<void>;
   /** Starts it again with what it had. */
@@ -21,25 +23,34 @@ export interface KillableServer {
 export interface PrivateServers extends TestServices {
   postgres: KillableServer;
   temporal: KillableServer;
+  /** Folder of their data and logs. */
+  directory: string;
   close(): Promise<void>;
 }
 
 const START_LIMIT_MS = 30_000;
 
-export async function startPrivateServers(): Promise<PrivateServers> {
+export interface PrivateServersOptions {
+  /** Where PostgreSQL keeps its data instead of beside everything else. */
+  postgresDirectory?: string;
+  postgresSettings?: Readonly<Record<string, string>>;
+}
+
+export async function startPrivateServers(options: PrivateServersOptions = {}): Promise<PrivateServers> {
   const directory = mkdtempSync(join(tmpdir(), 'deer-flow-servers-'));
   chmodSync(directory, 0o755);
   const executable = await findTestTemporal();
   const [port = 0, temporalPort = 0, uiPort = 0] = await choosePorts(
     ['PostgreSQL', 'Temporal', 'the Temporal UI'].map((purpose) => ({ purpose, remedy: '' })),
   );
+  const postgresDirectory = options.postgresDirectory ?? join(directory, 'postgres');
   const postgres = killable(() =>
     startPostgres({
-      directory: join(directory, 'postgres'),
+      directory: postgresDirectory,
       logFile: join(directory, 'postgres.log'),
       port,
       // What the operating system has is safe from the death of a process; only a crash of the machine needs fsync.
-      settings: { fsync: 'off' },
+      settings: { fsync: 'off', ...options.postgresSettings },
     }),
   );
   const temporal = killable(() =>
@@ -53,12 +64,13 @@ export async function startPrivateServers(): Promise<PrivateServers> {
     }),
   );
   await Promise.all([postgres.start(), temporal.start()]);
-  const password = (await readFile(join(directory, 'postgres', 'password'), 'utf8')).trim();
+  const password = (await readFile(join(postgresDirectory, 'password'), 'utf8')).trim();
   return {
     databaseUrl: postgresUrl(port, password),
     temporalAddress: `127.0.0.1:${temporalPort}`,
     postgres,
     temporal,
+    directory,
     async close() {
       await Promise.all([postgres.stop(), temporal.stop()]);
       rmSync(directory, { recursive: true, force: true });
@@ -69,6 +81,9 @@ export async function startPrivateServers(): Promise<PrivateServers> {
 function killable(launch: () => Promise<RunningProcess>): KillableServer & { stop(): Promise<void> } {
   let running: RunningProcess | null = null;
   return {
+    get pid() {
+      return running?.pid ?? 0;
+    },
     async kill() {
       const victim = running;
       running = null;
