@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
 /** The process and everything below it. */
-function processTree(root: number): number[] {
+export function processTree(root: number): number[] {
   const parents = readdirSync('/proc').flatMap((name): Array<[pid: number, parent: number]> => {
     if (!/^\d+$/.test(name)) return [];
     try {
