@@ -1,6 +1,6 @@
 /** The command `npm run test:faults`; see `options.ts` for what it takes. */
 import { HELP, parseFaultOptions } from './options';
-import { scenarios } from './scenarios';
+import { createScenarios } from './scenarios';
 import { runSuite } from './suite/run-suite';
 
 async function main(): Promise<number> {
@@ -11,7 +11,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const { only, long, seed } = options;
-  const chosen = scenarios.filter((scenario) =>
+  const chosen = createScenarios({ oldVersion: options.old }).filter((scenario) =>
     only === null ? long || scenario.long !== true : scenario.name.includes(only),
   );
   if (options.list) {

@@ -14,9 +14,11 @@ import { readFile } from 'node:fs/promises';
 export interface KillableServer {
   /** 0 while it is away. */
   readonly pid: number;
-  /** SIGKILL, and wait until the process is gone. */
+  /** Sends a signal that ends it, and waits until the process is gone. */
+  end(signal: NodeJS.Signals): Promise<void>;
+  /** The same with SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again with what it had. */
+  /** Starts it again with what it had, unless it runs. */
   start(): Promise<void>;
 }
 
@@ -25,6 +27,7 @@ export interface PrivateServers extends TestServices {
   temporal: KillableServer;
   /** Folder of their data and logs. */
   directory: string;
+  postgresDirectory: string;
   close(): Promise<void>;
 }
 
@@ -71,6 +74,7 @@ export async function startPrivateServers(options: PrivateServersOptions = {}): 
     postgres,
     temporal,
     directory,
+    postgresDirectory,
     async close() {
       await Promise.all([postgres.stop(), temporal.stop()]);
       rmSync(directory, { recursive: true, force: true });
@@ -80,26 +84,31 @@ export async function startPrivateServers(options: PrivateServersOptions = {}): 
 
 function killable(launch: () => Promise<RunningProcess>): KillableServer & { stop(): Promise<void> } {
   let running: RunningProcess | null = null;
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const victim = running;
+    running = null;
+    if (victim === null) return;
+    process.kill(victim.pid, signal);
+    await victim.exited;
+  }
   return {
     get pid() {
       return running?.pid ?? 0;
     },
-    async kill() {
-      const victim = running;
-      running = null;
-      if (victim === null) return;
-      process.kill(victim.pid, 'SIGKILL');
-      await victim.exited;
-    },
+    end,
+    kill: () => end('SIGKILL'),
     async start() {
       const deadline = Date.now() + START_LIMIT_MS;
       while (running === null) {
         // For a moment the children of a killed server hold its memory and its port.
-        running = await launch().catch(async (error: unknown) => {
+        const started = await launch().catch(async (error: unknown) => {
           if (Date.now() > deadline) throw error;
           await delay(200);
           return null;
         });
+        running = started;
+        // It may end of itself.
+        void started?.exited.then(() => (running = running === started ? null : running));
       }
     },
     async stop() {

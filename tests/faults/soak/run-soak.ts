@@ -26,7 +26,7 @@ async function main(): Promise<number> {
       print(`VIOLATION ${rule}: ${subject ?? 'the cluster'}: ${message}`);
     if (violations.length > 0) {
       const folder = join(findInstallation(), '.cache', 'fault-logs', `soak-${seed}`);
-      await keepLogs(folder, { cluster, ledger, known: new Set() }, { results: [], violations, evidence });
+      await keepLogs(folder, { cluster, ledger, known: new Set() }, { violations, evidence });
       print(`logs and evidence: ${folder}`);
     }
     const minutes = ((Date.now() - begun) / 60_000).toFixed(1);

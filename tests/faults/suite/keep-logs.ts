@@ -1,9 +1,13 @@
 /** Keeps what is needed to understand a violation, in a folder of its own. */
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BatchResult, Stage } from './run-batch';
+import type { CheckResult, Stage } from './stage';
 
-export async function keepLogs(folder: string, { cluster, ledger }: Stage, result: BatchResult): Promise<void> {
+export async function keepLogs(
+  folder: string,
+  { cluster, ledger }: Stage,
+  result: Pick<CheckResult, 'violations' | 'evidence'>,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   const json = (name: string, value: unknown) => writeFile(join(folder, name), JSON.stringify(value, null, 2));
   await Promise.all([

@@ -25,20 +25,22 @@ export interface ScenarioResult {
   failure: unknown;
 }
 
-export interface BatchResult {
-  results: ScenarioResult[];
+export interface CheckResult {
   violations: Violation[];
   evidence: Evidence;
+  /** How long the ends of the runs were waited for, and the checks took. */
+  settleSeconds: number;
+  checkSeconds: number;
 }
 
 /** Everything is tried again within this time, however long its pauses have grown. */
 const SETTLE_MS = 120_000;
 const POOL_SIZE = 20;
 
-export async function runBatch(stage: Stage, scenarios: readonly Scenario[], random: Random): Promise<BatchResult> {
-  const { cluster, ledger } = stage;
-  const free: Slot[] = [...cluster.slots];
-  const results = await Promise.all(
+/** Plays scenarios side by side, each with a victim of its own. Their runs may still be under way afterwards. */
+export function playBatch(stage: Stage, scenarios: readonly Scenario[], random: Random): Promise<ScenarioResult[]> {
+  const free: Slot[] = [...stage.cluster.slots];
+  return Promise.all(
     scenarios.map((scenario) => {
       const at = free.findIndex(({ kind }) => kind === (scenario.victim ?? 'worker'));
       const victim = free.splice(at, 1)[0];
@@ -46,15 +48,22 @@ export async function runBatch(stage: Stage, scenarios: readonly Scenario[], ran
       return play(stage, scenario, victim, random.fork(scenario.name));
     }),
   );
-  await ledger.settle(SETTLE_MS);
+}
+
+/** Waits for the ends of all runs, and checks everything that the cluster has done so far. */
+export async function checkStage(stage: Stage): Promise<CheckResult> {
+  const begun = Date.now();
+  await stage.ledger.settle(SETTLE_MS);
+  const settled = Date.now();
   const evidence = await collect(stage);
-  const violations = [...check(evidence), ...lostProcesses(cluster)].filter((violation) => {
+  const violations = [...check(evidence), ...lostProcesses(stage.cluster)].filter((violation) => {
     const name = `${violation.rule} ${violation.subject ?? violation.message}`;
     if (stage.known.has(name)) return false;
     stage.known.add(name);
     return true;
   });
-  return { results, violations, evidence };
+  const checkSeconds = (Date.now() - settled) / 1000;
+  return { violations, evidence, settleSeconds: (settled - begun) / 1000, checkSeconds };
 }
 
 async function play(stage: Stage, scenario: Scenario, victim: Slot, random: Random): Promise<ScenarioResult> {
