@@ -35,15 +35,17 @@ export function startSampler(cluster: Cluster): Sampler {
   const stopped = new AbortController();
   const born = new Map<number, number>();
   const sampler: Omit<Sampler, 'stop'> = { samples: [], connections: [] };
-  const finished = (async () => {
+  // Apart from each other: a server that is frozen answers late.
+  const again = async (work: () => Promise<void>): Promise<void> => {
     while (!stopped.signal.aborted) {
-      await Promise.all([
-        sampleProcesses(cluster, born, sampler.samples),
-        sampleConnections(cluster, sampler.connections),
-      ]);
+      await work();
       await delay(EVERY_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
-  })();
+  };
+  const finished = Promise.all([
+    again(() => sampleProcesses(cluster, born, sampler.samples)),
+    again(() => sampleConnections(cluster, sampler.connections)),
+  ]);
   return {
     ...sampler,
     async stop() {
