@@ -43,7 +43,7 @@ const RUNS = `select run_id as "runId", thread_id as "threadId",
     ${milliseconds('ended_at')} as "endedAt"
   from runs order by ordinal`;
 
-const EVENTS = `select run_id as "runId", number, floor(extract(epoch from at) * 1000)::float8 as at, kind
+const EVENTS = `select run_id as "runId", number, (extract(epoch from at) * 1000)::bigint::float8 as at, kind
   from run_events order by run_id, number`;
 
 const MESSAGES = `select thread_id as "threadId", run_id as "runId", since::float8, until::float8, position::float8, body
