@@ -12,6 +12,9 @@ import type { Message, StreamMode } from '../../../contracts';
 /** Names a run towards the scripted model: the user's message holds one, and no two runs share it. */
 export const RUN_KEY = /key-[A-Za-z0-9_]+/;
 
+/** Every secret that a request brings holds these words; nothing else does. */
+export const SECRET_TEXT = 'known only to the run of';
+
 /** A run that a client was told of: its request was answered with success, or its stream had begun. */
 export interface AcceptedRun {
   runId: string;

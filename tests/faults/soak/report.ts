@@ -13,6 +13,8 @@ export interface Measured {
   limits: Readonly<Record<string, number>>;
 }
 
+const DYING_MS = 5_000;
+
 /** Of these the memory is judged; the servers are not ours, and their caches grow on purpose. */
 const JUDGED: readonly string[] = ['worker', 'api'];
 const KINDS: readonly string[] = [...JUDGED, 'postgres', 'temporal'];
@@ -24,7 +26,9 @@ export function measure(measured: Measured): { table: string; violations: Violat
   );
   const growing = comparisons.filter((one) => JUDGED.includes(one.kind) && !isFlat(one));
   const most = mostConnections(connections);
-  const tooMany = [...most].filter(([application, count]) => count > (limits[application] ?? Infinity));
+  // The server needs a moment to notice that a process was killed: only what lives counts.
+  const calm = mostConnections(connections.filter(({ at }) => at >= steady.from + DYING_MS));
+  const tooMany = [...calm].filter(([application, count]) => count > (limits[application] ?? Infinity));
   return {
     table: [...memoryTable(samples, comparisons), '', ...connectionTable(connections, most, steady)].join('\n'),
     violations: [

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject, RunRecord } from '../../../contracts';
 import type { AcceptedRun, Subscription } from '../checker';
+import { SECRET_TEXT } from '../checker';
 import type { Cluster } from '../cluster/cluster';
 import type { Slot } from '../cluster/slot';
 import type { Plan } from '../model/plans';
@@ -89,6 +90,7 @@ export function createWorkload(cluster: Cluster, ledger: Ledger, random: Random,
       input: { messages: [{ role: 'user', content: text }] },
       stream_mode: MODES,
       multitask_strategy: 'enqueue',
+      context: { secrets: { SERVICE_TOKEN: `${SECRET_TEXT} ${plan.key}` } },
     };
     await persist(first, (slot) => post(slot, '/api/threads', { thread_id: threadId }));
     const headers = { 'idempotency-key': plan.key };

@@ -59,7 +59,7 @@ test('windows without samples of equal age are not compared', () => {
 describe('the report', () => {
   const measured: Measured = {
     samples: [...samplesOf(45_000, young), ...samplesOf(1e9, (at) => at / 1_000, 'temporal')],
-    connections: [1, 4, 2].map((count, at) => ({ at, application: 'deerflow worker', count })),
+    connections: [1, 4, 2].map((count, at) => ({ at: 500_000 + at, application: 'deerflow worker', count })),
     restarts: WINDOW,
     steady: WINDOW,
     limits: { 'deerflow worker': 4 },
@@ -71,6 +71,15 @@ describe('the report', () => {
     expect(table).toMatch(/^worker +600 +\d+ -> \d+ +\d+ -> \d+ +\d+ +30$/m);
     expect(table).toMatch(/^api +0 +too few +too few/m);
     expect(table).toMatch(/^deerflow worker +4 +2\.3 +2$/m);
+  });
+
+  test('does not count connections of processes that were killed a moment ago', () => {
+    const [restarts, steady] = [
+      { from: 0, to: 499_000 },
+      { from: 499_000, to: 600_000 },
+    ];
+    const { violations } = measure({ ...measured, restarts, steady, limits: { 'deerflow worker': 3 } });
+    expect(violations).toEqual([]);
   });
 
   test('names what grew and which application had too many connections', () => {

@@ -7,10 +7,19 @@ import { effectCases } from './cases/effects';
 import { leftoverCases } from './cases/leftovers';
 import { readerCases } from './cases/readers';
 import { replyCases } from './cases/replies';
+import { sightCases } from './cases/sight';
 import { loseWorkflow, workflowCases } from './cases/workflows';
 import { FIRST, STOPPED, THREAD, messageOf, only, runOf, soundEvidence } from './sound-evidence';
 
-const cases = [...endingCases, ...readerCases, ...replyCases, ...effectCases, ...leftoverCases, ...workflowCases];
+const cases = [
+  ...endingCases,
+  ...readerCases,
+  ...replyCases,
+  ...effectCases,
+  ...leftoverCases,
+  ...workflowCases,
+  ...sightCases,
+];
 const RULES = join(__dirname, '../../faults/checker/rules');
 
 test('a cluster that kept every promise has no violation', () => {

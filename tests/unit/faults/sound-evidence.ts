@@ -151,12 +151,12 @@ export function soundEvidence(): Evidence {
       }));
     }),
     modelRequests: [
-      question('q1', 'key-one', 1, BEGIN + 900, 0),
+      question('q1', 'key-one', 1, BEGIN + 900, 11),
       // Cut off by the death of a worker, and asked for again.
-      { ...question('q2', 'key-one', 2, BEGIN + 1_100, 0), answeredAt: null },
-      { ...question('q3', 'key-one', 2, BEGIN + 1_900, 0), attempt: 2 },
-      question('q4', 'key-one', 3, BEGIN + 19_000, 1),
-      question('q5', 'key-two', 1, BEGIN + 900, 0),
+      { ...question('q2', 'key-one', 2, BEGIN + 1_100, 21), answeredAt: null, totalTokens: null },
+      { ...question('q3', 'key-one', 2, BEGIN + 1_900, 21), attempt: 2 },
+      { ...question('q4', 'key-one', 3, BEGIN + 19_000, 31), unknownOutcomes: 1 },
+      question('q5', 'key-two', 1, BEGIN + 900, 6),
     ],
     effects: [
       { token: 'fx-one-1-0', phase: 'done', file: 'effects.txt' },
@@ -186,6 +186,19 @@ export function soundEvidence(): Evidence {
         modes: ['messages-tuple'],
         connections: [
           { api: 'api-2', lastEventId: null, frames: framesOf(0, 6).filter(({ event }) => event !== 'values') },
+        ],
+      },
+      {
+        runId: STOPPED,
+        reader: 'steady',
+        modes: [...modes],
+        connections: [
+          {
+            api: 'api-1',
+            lastEventId: null,
+            // It went away.
+            frames: [{ event: 'metadata', id: `${BEGIN}-0`, data: '{}' }],
+          },
         ],
       },
     ],
@@ -248,9 +261,9 @@ function question(
   key: string,
   turn: number,
   askedAt: number,
-  unknownOutcomes: number,
+  totalTokens: number,
 ): Evidence['modelRequests'][number] {
-  return { id, key, turn, attempt: 1, unknownOutcomes, askedAt, answeredAt: askedAt + 50, totalTokens: 10 };
+  return { id, key, turn, attempt: 1, unknownOutcomes: 0, askedAt, answeredAt: askedAt + 50, totalTokens };
 }
 
 function workflow(workflowId: string, executionId: string): Evidence['workflows'][number] {

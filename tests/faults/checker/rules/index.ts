@@ -3,9 +3,10 @@ import type { Rule } from '../evidence';
 import { pairedCalls, settledLedger } from './conversation';
 import { effectsInLedger, effectsOfResults, effectsOnce, unknownOutcomes } from './effects';
 import { eventSequence, expectedStatus, oneTerminalStatus } from './endings';
-import { closedStreams, connections, deletedSecrets, releasedThreads, strayProcesses } from './leftovers';
+import { closedStreams, connections, keptSecrets, releasedThreads, strayProcesses } from './leftovers';
 import { sameFrames, seamlessStreams } from './readers';
 import { repliesWereGiven, storedReplies, tokenTotals } from './replies';
+import { wholeEvidence } from './sight';
 import { failingTasks, historySizes, workflowsEndWithRuns } from './workflows';
 
 export const rules: readonly Rule[] = [
@@ -24,11 +25,12 @@ export const rules: readonly Rule[] = [
   pairedCalls,
   settledLedger,
   closedStreams,
-  deletedSecrets,
+  keptSecrets,
   releasedThreads,
   strayProcesses,
   connections,
   workflowsEndWithRuns,
   failingTasks,
   historySizes,
+  wholeEvidence,
 ];

@@ -1,4 +1,5 @@
 import type { Evidence, Finding, Rule } from '../evidence';
+import { SECRET_TEXT } from '../evidence';
 import { groupBy } from '../grouping';
 
 /** Longest time that a transaction of a product at rest may be open. */
@@ -19,15 +20,22 @@ export const closedStreams: Rule = {
   },
 };
 
-export const deletedSecrets: Rule = {
+export const keptSecrets: Rule = {
   name: 'leaked-secret',
-  promise: 'The secrets of a run are gone when it has ended.',
+  promise: 'The secrets of a run are in no message and no stream, and gone when it has ended.',
   check(evidence) {
     const ended = endedRuns(evidence);
     const known = new Set(evidence.runs.map(({ runId }) => runId));
-    return evidence.secrets
+    const kept = evidence.secrets
       .filter((runId) => ended.has(runId) || !known.has(runId))
       .map((runId) => ({ subject: runId, message: 'a sealed secret is left' }));
+    const written = evidence.messages
+      .filter(({ body }) => JSON.stringify(body).includes(SECRET_TEXT))
+      .map(({ threadId, body }) => ({ subject: threadId, message: `message ${body.id} has a secret in it` }));
+    const sent = evidence.subscriptions
+      .filter(({ connections: all }) => all.some(({ frames }) => frames.some(({ data }) => data.includes(SECRET_TEXT))))
+      .map(({ runId, reader }) => ({ subject: runId, message: `${reader} was sent a secret` }));
+    return [...kept, ...written, ...sent];
   },
 };
 

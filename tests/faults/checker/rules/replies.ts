@@ -74,8 +74,10 @@ function committedTurns({ runs, turns, messages, modelRequests }: Evidence): Com
 
 export const tokenTotals: Rule = {
   name: 'token-totals',
-  promise: "A run's counts of calls and tokens equal the sum of its stored replies.",
-  check({ runs, messages }) {
+  promise: "A run's counts of calls and tokens equal the sum of its stored replies, and of what the model gave.",
+  check(evidence) {
+    const { runs, messages } = evidence;
+    const given = givenTokens(evidence);
     const replies = groupBy(
       messages.filter(({ runId, body }) => runId !== null && body.type === 'ai'),
       ({ runId }) => runId ?? '',
@@ -93,8 +95,30 @@ export const tokenTotals: Rule = {
       }
       const { llmCallCount: calls, inputTokens: input, outputTokens: output, totalTokens: total } = run;
       const counted = { calls, input, output, total };
-      if (JSON.stringify(counted) === JSON.stringify(sum)) return [];
-      return [{ subject: run.runId, message: `counted ${JSON.stringify(counted)}, stored ${JSON.stringify(sum)}` }];
+      const found = (message: string): Finding[] => [{ subject: run.runId, message }];
+      if (JSON.stringify(counted) !== JSON.stringify(sum)) {
+        return found(`counted ${JSON.stringify(counted)}, stored ${JSON.stringify(sum)}`);
+      }
+      const byModel = given.get(run.runId) ?? total;
+      return byModel === total ? [] : found(`counted ${total} tokens, the model gave ${byModel}`);
     });
   },
 };
+
+/** By run: the tokens of the replies that were committed, as the model's journal has them. */
+function givenTokens(evidence: Evidence): Map<string, number> {
+  const given = new Map<string, number>();
+  for (const [runId, turns] of groupBy(committedTurns(evidence), ({ run }) => run.runId)) {
+    const tokens = turns
+      .filter(({ isFallback }) => !isFallback)
+      .map(({ requests }) => requests.find(({ answeredAt }) => answeredAt !== null)?.totalTokens ?? null);
+    // A reply that the model never gave, or that has no moment, is the matter of other rules.
+    const isWhole = turns.length === evidence.turns.filter((turn) => turn.runId === runId && turn.turn > 0).length;
+    if (isWhole && !tokens.includes(null))
+      given.set(
+        runId,
+        tokens.reduce<number>((sum, count) => sum + (count ?? 0), 0),
+      );
+  }
+  return given;
+}

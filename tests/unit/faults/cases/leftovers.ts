@@ -1,5 +1,6 @@
 import type { BreakingCase } from '../breaking-case';
-import { FIRST, STOPPED_THREAD, THREAD, only } from '../sound-evidence';
+import { SECRET_TEXT } from '../../../faults/checker';
+import { FIRST, STOPPED, STOPPED_THREAD, THREAD, messageOf, only } from '../sound-evidence';
 
 export const leftoverCases: BreakingCase[] = [
   {
@@ -19,6 +20,21 @@ export const leftoverCases: BreakingCase[] = [
     title: 'secrets of a run that was never stored are kept',
     break: ({ secrets }) => void secrets.push('nobody'),
     says: /sealed secret is left/,
+  },
+  {
+    rule: 'leaked-secret',
+    title: 'a secret is in a message',
+    break: (evidence) => void (messageOf(evidence, 't1').body.content = `TOKEN=${SECRET_TEXT} key-one`),
+    says: /message t1 has a secret in it/,
+  },
+  {
+    rule: 'leaked-secret',
+    title: 'a secret was streamed to a reader',
+    break: ({ subscriptions }) => {
+      const reader = only(subscriptions, ({ runId }) => runId === STOPPED);
+      only(reader.connections[0]?.frames ?? [], ({ event }) => event === 'metadata').data = `"${SECRET_TEXT}"`;
+    },
+    says: /steady was sent a secret/,
   },
   {
     rule: 'held-thread',

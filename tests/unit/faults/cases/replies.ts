@@ -44,6 +44,12 @@ export const replyCases: BreakingCase[] = [
   },
   {
     rule: 'token-totals',
+    title: 'a reply was stored with other tokens than the model said',
+    break: ({ modelRequests }) => void (only(modelRequests, ({ id }) => id === 'q4').totalTokens = 40),
+    says: /counted 63 tokens, the model gave 72/,
+  },
+  {
+    rule: 'token-totals',
     title: 'a call was not counted',
     break: (evidence) => void (runOf(evidence, FIRST).llmCallCount -= 1),
     says: /counted \{"calls":2,.* stored \{"calls":3,/,
