@@ -1,6 +1,7 @@
 /** The disk of PostgreSQL is full: a small file system of its own, filled and emptied again. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,6 +11,7 @@ import type { Scenario } from './scenario';
 const SIZE_MB = 256;
 const FULL_MS = 12_000;
 const FILLER = 'filler';
+const NO_ROOM = 'No space left on device';
 const PIECE_BYTES = 64 * 1024;
 
 function mountSmallDisk(): string {
@@ -61,7 +63,7 @@ export const diskFull: Scenario = {
     return { postgresDirectory: join(folder, 'postgres'), postgresSettings };
   },
   async run(context) {
-    const { postgres, postgresDirectory } = context.cluster.servers;
+    const { postgres, postgresDirectory, directory } = context.cluster.servers;
     const disk = dirname(postgresDirectory);
     await trickle(context, async () => {
       await delay(3_000);
@@ -69,6 +71,9 @@ export const diskFull: Scenario = {
       await delay(FULL_MS);
       rmSync(join(disk, FILLER));
       const crashed = postgres.pid === 0;
+      const complaints = (await readFile(join(directory, 'postgres.log'), 'utf8')).split(NO_ROOM).length - 1;
+      if (complaints === 0) throw new Error('the disk was never full');
+      context.note(`PostgreSQL complained ${complaints} times that there is no room`);
       context.note(crashed ? 'PostgreSQL had crashed, and is started again' : 'PostgreSQL went on without room');
       await postgres.start();
     });

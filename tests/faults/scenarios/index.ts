@@ -1,5 +1,6 @@
 /** All scenarios of the fault suite. */
 import { scenariosAtPoints } from './at-points';
+import { cancelsDuringOutage, cancelsDuringSlowSteps } from './cancels';
 import { clockJumps } from './clock';
 import { diskFull } from './disk';
 import { scenariosOnLines } from './lines';
@@ -17,6 +18,8 @@ export function createScenarios({ oldVersion }: { oldVersion: string | null }): 
     ...scenariosOnLines,
     ...scenariosOfProcesses,
     clockJumps,
+    cancelsDuringOutage,
+    cancelsDuringSlowSteps,
     ...scenariosOfServers,
     diskFull,
     versionsSideBySide(oldVersion),

@@ -43,22 +43,24 @@ async function buildOf(commit: string): Promise<string> {
 }
 
 export function versionsSideBySide(revision: string | null): Scenario {
-  const commit = commitOf(revision);
+  let known: { commit: string | null } | null = null;
+  // Only when it is needed: naming the scenarios must not need a git history.
+  const commit = (): string | null => (known ??= { commit: commitOf(revision) }).commit;
   return {
     name: 'worker: an old version beside the new one',
     title: 'a worker of an older version shares the work with one of this version: every run goes on in either',
     long: true,
-    unavailable: () => (commit === null ? 'the git history does not have the older version' : null),
+    unavailable: () => (commit() === null ? 'the git history does not have the older version' : null),
     async ownCluster() {
-      await buildOf(commit ?? '');
+      await buildOf(commit() ?? '');
       return {};
     },
     async run(context) {
       const { random, cluster, note } = context;
       const [old, current] = cluster.workers;
       if (old === undefined || current === undefined) throw new Error('two workers are needed');
-      const root = await buildOf(commit ?? '');
-      note(`the older version is ${commit?.slice(0, 12)}`);
+      const root = await buildOf(commit() ?? '');
+      note(`the older version is ${commit()?.slice(0, 12)}`);
       await old.stop();
       await old.start({ root });
       await trickle(context, async () => {

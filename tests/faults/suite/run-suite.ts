@@ -1,5 +1,6 @@
 /** Plays scenarios on clusters, one batch after the other, and reports. */
 import { join } from 'node:path';
+import { runWorkflowId } from '../../../contracts';
 import { findInstallation } from '../../../workers/stack/project-root';
 import type { ClusterOptions } from '../cluster/cluster';
 import { startCluster } from '../cluster/cluster';
@@ -93,7 +94,8 @@ function createReport(result: SuiteResult, seed: number, print: (line: string) =
   return async (stage, results, checked) => {
     const { violations } = checked;
     const labelOf = (subject: string | null): string | undefined =>
-      stage.ledger.runs.find(({ runId, threadId }) => runId === subject || threadId === subject)?.label;
+      stage.ledger.runs.find(({ runId, threadId }) => [runId, threadId, runWorkflowId(runId)].includes(subject ?? ''))
+        ?.label;
     const blamed = new Set(violations.map(({ subject }) => labelOf(subject)));
     for (const { scenario, seconds, runs, notes, failure } of results) {
       const fine = failure === null && !blamed.has(scenario.name);

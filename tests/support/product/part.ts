@@ -19,7 +19,7 @@ export interface Part {
   signal(name: NodeJS.Signals): void;
 }
 
-const START_LIMIT_MS = 30_000;
+const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 40_000;
 const ROOT = findInstallation();
 
