@@ -1,7 +1,7 @@
 /** The checker of the fault suite: collects what a cluster left behind, and says which promises it broke. */
 export { check } from './check';
 export { collectEvidence } from './collect';
-export { DEFAULT_LIMITS, EFFECT_TOKEN, RUN_KEY, SECRET_TEXT } from './evidence';
+export { DEFAULT_LIMITS, SECRET_TEXT } from './evidence';
 export type {
   AcceptedRun,
   Disturbance,
