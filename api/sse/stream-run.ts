@@ -51,6 +51,7 @@ async function follow(
 ): Promise<void> {
   const render = frameRenderer(run, modes, deps.feeds.sources);
   const reader = await deps.feeds.open(run.runId, after);
+  let sent = after;
   try {
     while (!stream.signal.aborted) {
       const events = await reader.next(stream.signal, DOUBT_MS);
@@ -59,7 +60,8 @@ async function follow(
         if (frame !== null) await stream.write(frame);
         if (stream.signal.aborted || event.kind === 'run-end') return;
       }
-      if (events.length === 0 && (await hasEnded(deps, run.runId))) {
+      sent = events.at(-1)?.number ?? sent;
+      if (events.length === 0 && (await isOver(deps, run.runId, sent))) {
         await stream.write(frameText('end', 'null'));
         return;
       }
@@ -69,10 +71,18 @@ async function follow(
   }
 }
 
-/** Whether nothing will come any more: the run was deleted, or it ended and its log was pruned meanwhile. */
-async function hasEnded(deps: ApiDependencies, runId: string): Promise<boolean> {
-  const row = await deps.stores.runs.load(runId).catch(() => undefined);
-  return row === null || row?.admission === 'ended';
+/**
+ * Whether nothing will come any more: the run was deleted, or it ended and its log was pruned meanwhile. A run may have
+ * ended since its events were last read: those of an ended run are all there, and what was not sent yet still comes.
+ */
+async function isOver({ stores }: ApiDependencies, runId: string, sent: number): Promise<boolean> {
+  try {
+    const row = await stores.runs.load(runId);
+    if (row !== null && row.admission !== 'ended') return false;
+    return (await stores.events.lastNumber(runId)) <= sent;
+  } catch {
+    return false;
+  }
 }
 
 /** The ids are where the log would have begun and ended: the web UI takes no nulls. */
