@@ -59,6 +59,8 @@ describe('what may happen is no violation', () => {
     const asked = only(evidence.modelRequests, ({ id }) => id === 'q3');
     const awake = only(evidence.disturbances, () => true).to;
     evidence.modelRequests.push({ ...asked, id: 'late', attempt: 3, askedAt: awake + 400 });
+    // The same, where it read the conversation when the reply was in it.
+    evidence.modelRequests.push({ ...asked, id: 'later', turn: 3, unknownOutcomes: 1, askedAt: awake - 5_100 });
     expect(check(evidence)).toEqual([]);
   });
 

@@ -153,7 +153,7 @@ export function soundEvidence(): Evidence {
     modelRequests: [
       question('q1', 'key-one', 1, BEGIN + 900, 11),
       // Cut off by the death of a worker, and asked for again.
-      { ...question('q2', 'key-one', 2, BEGIN + 1_100, 21), answeredAt: null, totalTokens: null },
+      { ...question('q2', 'key-one', 2, BEGIN + 1_600, 21), answeredAt: null, totalTokens: null },
       { ...question('q3', 'key-one', 2, BEGIN + 1_900, 21), attempt: 2 },
       { ...question('q4', 'key-one', 3, BEGIN + 19_000, 31), unknownOutcomes: 1 },
       question('q5', 'key-two', 1, BEGIN + 900, 6),

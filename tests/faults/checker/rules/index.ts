@@ -5,6 +5,7 @@ import { effectsInLedger, effectsOfResults, effectsOnce, unknownOutcomes } from 
 import { eventSequence, expectedStatus, oneTerminalStatus } from './endings';
 import { closedStreams, connections, keptSecrets, releasedThreads, strayProcesses } from './leftovers';
 import { sameFrames, seamlessStreams } from './readers';
+import { questionsInTurn } from './questions';
 import { repliesWereGiven, storedReplies, tokenTotals } from './replies';
 import { wholeEvidence } from './sight';
 import { failingTasks, historySizes, workflowsEndWithRuns } from './workflows';
@@ -16,6 +17,7 @@ export const rules: readonly Rule[] = [
   sameFrames,
   seamlessStreams,
   storedReplies,
+  questionsInTurn,
   repliesWereGiven,
   tokenTotals,
   effectsOnce,

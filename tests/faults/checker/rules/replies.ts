@@ -1,5 +1,6 @@
 import type { Evidence, Finding, ModelRequest, Rule, RunFact, TurnFact } from '../evidence';
 import { groupBy } from '../grouping';
+import { lastAwakening } from '../late-questions';
 
 export const storedReplies: Rule = {
   name: 'stored-reply-asked-again',
@@ -17,13 +18,9 @@ export const storedReplies: Rule = {
   },
 };
 
-/**
- * A question may be on its way while another attempt commits. How long it can be on its way is known, except for that of
- * a process that stood still from before the commit until later.
- */
-function latestQuestion(committedAt: number, { disturbances, limits }: Evidence): number {
-  const awake = disturbances.filter(({ from, to }) => from <= committedAt && to >= committedAt).map(({ to }) => to);
-  return Math.max(committedAt, ...awake) + limits.questionDelayMs;
+/** A question may be on its way while another attempt commits; how long it can be on its way is known. */
+function latestQuestion(committedAt: number, evidence: Evidence): number {
+  return lastAwakening(committedAt, evidence) ?? committedAt + evidence.limits.questionDelayMs;
 }
 
 export const repliesWereGiven: Rule = {

@@ -23,6 +23,26 @@ export const replyCases: BreakingCase[] = [
     says: /turn 2 was asked for \(attempt 3\)/,
   },
   {
+    rule: 'question-out-of-turn',
+    title:
+      'a committed reply was asked for again, with itself in the conversation, while its tools were still to be run',
+    break: ({ modelRequests, toolCalls }) => {
+      const ended = only(toolCalls, ({ turn }) => turn === 1).endedAt ?? 0;
+      const asked = only(modelRequests, ({ id }) => id === 'q2');
+      modelRequests.push({ ...asked, id: 'again', attempt: 3, askedAt: ended - 100 });
+    },
+    says: /turn 2 was asked for \(attempt 3\) 100 ms before the turn before it was over/,
+  },
+  {
+    rule: 'question-out-of-turn',
+    title: 'the last reply was asked for again, with itself in the conversation',
+    break: ({ modelRequests }) => {
+      const asked = only(modelRequests, ({ id }) => id === 'q4');
+      modelRequests.push({ ...asked, id: 'again', turn: 4, askedAt: asked.askedAt + 8_000 });
+    },
+    says: /turn 4 was asked for \(attempt 1\), the last one was 3/,
+  },
+  {
     rule: 'reply-without-answer',
     title: 'half a reply was committed',
     break: ({ modelRequests }) => void (only(modelRequests, ({ id }) => id === 'q1').answeredAt = null),
