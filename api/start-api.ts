@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -57,6 +58,8 @@ export async function startApi({ environment, loaded, reload, log }: ApiOptions)
   const listener = createListener(database, RUN_EVENTS_CHANNEL);
   const temporal = openTemporal({ address: temporalSettings.address, namespace: temporalSettings.namespace });
   const shutdown = new AbortController();
+  // Every open stream waits for it.
+  setMaxListeners(0, shutdown.signal);
   const deps: ApiDependencies = {
     config: createCurrentConfig(loaded, reload, log),
     settings: {

@@ -72,6 +72,9 @@ export function createDatabase(options: DatabaseOptions): Database {
 async function runTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // The pool listens only to idle connections: without a listener, one that breaks here would end the process.
+  const onError = (error: Error): void => void (broken = error);
+  client.on('error', onError);
   try {
     await client.query('begin');
     const result = await work(client);
@@ -83,6 +86,7 @@ async function runTransaction<T>(pool: Pool, work: (client: PoolClient) => Promi
     });
     throw error;
   } finally {
+    client.off('error', onError);
     client.release(broken);
   }
 }

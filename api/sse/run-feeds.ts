@@ -10,8 +10,6 @@ import { createStateTexts } from './state-texts';
 export interface RunEventReader {
   /** The next events, in order and without gaps; empty when the time is over or the signal is aborted first. */
   next(signal: AbortSignal, timeoutMs: number): Promise<RunEvent[]>;
-  /** What the log itself has next, whatever holds up the reading for all. */
-  unread(): Promise<RunEvent[]>;
   close(): void;
 }
 
@@ -32,7 +30,6 @@ export interface RunFeedOptions {
 }
 
 const POLL_MS = 2_000;
-const UNREAD_BATCH = 200;
 
 /**
  * Readers of runs in one process. However many read a run, its log is read once as it grows; a reader that falls behind
@@ -95,11 +92,6 @@ export function createRunFeeds({ stores, listener, log, pollMs = POLL_MS }: RunF
             await feed.changed(cursor, signal, deadline - Date.now());
           }
           return [];
-        },
-        async unread() {
-          const events = await stores.events.read(runId, cursor, UNREAD_BATCH);
-          cursor = events.at(-1)?.number ?? cursor;
-          return events;
         },
         close() {
           if (closed) return;

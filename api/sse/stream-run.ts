@@ -54,17 +54,10 @@ async function follow(
 ): Promise<void> {
   const render = frameRenderer(run, modes, deps.feeds.sources);
   const reader = await deps.feeds.open(run.runId, after);
+  let sent = after;
   try {
     while (!stream.signal.aborted) {
-      let events = await reader.next(stream.signal, DOUBT_MS);
-      if (events.length === 0 && (await hasEnded(deps, run.runId))) {
-        // Asked after the end was seen: now there is nothing more to come than what the log has.
-        events = await reader.unread();
-        if (events.length === 0) {
-          await stream.write(frameText('end', 'null'));
-          return;
-        }
-      }
+      const events = await reader.next(stream.signal, DOUBT_MS);
       let text = '';
       for (const event of events) {
         text += (await render(event)) ?? '';
@@ -76,16 +69,29 @@ async function follow(
       }
       if (text !== '') await stream.write(text);
       if (events.at(-1)?.kind === 'run-end') return;
+      sent = events.at(-1)?.number ?? sent;
+      if (events.length === 0 && (await isOver(deps, run.runId, sent))) {
+        await stream.write(frameText('end', 'null'));
+        return;
+      }
     }
   } finally {
     reader.close();
   }
 }
 
-/** Whether nothing will come any more: the run was deleted, or it ended and its log was pruned meanwhile. */
-async function hasEnded(deps: ApiDependencies, runId: string): Promise<boolean> {
-  const row = await deps.stores.runs.load(runId).catch(() => undefined);
-  return row === null || row?.admission === 'ended';
+/**
+ * Whether nothing will come any more: the run was deleted, or it ended and its log was pruned meanwhile. A run may have
+ * ended since its events were last read: those of an ended run are all there, and what was not sent yet still comes.
+ */
+async function isOver({ stores }: ApiDependencies, runId: string, sent: number): Promise<boolean> {
+  try {
+    const row = await stores.runs.load(runId);
+    if (row !== null && row.admission !== 'ended') return false;
+    return (await stores.events.lastNumber(runId)) <= sent;
+  } catch {
+    return false;
+  }
 }
 
 /** The ids are where the log would have begun and ended: the web UI takes no nulls. */

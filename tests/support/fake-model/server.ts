@@ -55,8 +55,12 @@ export interface FakeModelOptions {
   port?: number;
   /** False keeps no requests, for long load tests. */
   record?: boolean;
-  /** Hears every request, for who keeps none. */
+  /** Hears every request, also those that break a rule, for who keeps none. */
   observe?: (request: WireRequest) => void;
+  /** Answers what no script answers. */
+  answer?: (request: WireRequest) => Step | null;
+  /** Called when a question was read; what it returns is called when the whole reply was sent. */
+  onAsked?: (request: WireRequest) => ((sent: { step: Step; bytes: number }) => void) | undefined;
 }
 
 export async function startFakeModel({
@@ -64,6 +68,8 @@ export async function startFakeModel({
   port = 0,
   record = true,
   observe,
+  answer: answerOf = planStep,
+  onAsked,
 }: FakeModelOptions = {}): Promise<FakeModel> {
   const scripts = new Map<string, Step[]>();
   const requests: RecordedRequest[] = [];
@@ -90,11 +96,14 @@ export async function startFakeModel({
       violations.push(fault);
       return sendJson(response, 400, { error: { message: fault, type: 'invalid_request_error' } });
     }
-    const step = takeStep(scripts.get(key)) ?? planStep(body);
+    const step = takeStep(scripts.get(key)) ?? answerOf(body);
     if (step === null) {
       unexpected.push(recorded);
       return sendJson(response, 500, { error: { message: 'the script has no further reply' } });
     }
+    const onAnswered = onAsked?.(body);
+    const before = request.socket.bytesWritten;
+    if (onAnswered) response.on('finish', () => onAnswered({ step, bytes: request.socket.bytesWritten - before }));
     await perform(step, body, response, gone.signal);
   }
 

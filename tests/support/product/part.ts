@@ -19,7 +19,7 @@ export interface Part {
   signal(name: NodeJS.Signals): void;
 }
 
-const START_LIMIT_MS = 30_000;
+const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 40_000;
 const ROOT = findInstallation();
 
@@ -30,9 +30,20 @@ function inherited(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !FOREIGN.test(name)));
 }
 
-export async function startPart(script: string, env: Record<string, string>): Promise<Part> {
-  const child = spawn(process.execPath, [join(ROOT, script)], {
-    cwd: ROOT,
+export interface PartOptions {
+  /** Another build of the product than this one. */
+  root?: string;
+  /** Options of Node, such as a file that is loaded first. */
+  nodeOptions?: readonly string[];
+}
+
+export async function startPart(
+  script: string,
+  env: Record<string, string>,
+  { root = ROOT, nodeOptions = [] }: PartOptions = {},
+): Promise<Part> {
+  const child = spawn(process.execPath, [...nodeOptions, join(root, script)], {
+    cwd: root,
     env: { ...inherited(), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -8,15 +8,11 @@ function fakeLog() {
   const rows: RunEvent[] = [];
   const notifications = new EventEmitter();
   let failing = false;
-  let held: { until: Promise<void>; release: () => void } | null = null;
   const state = { reads: 0 };
   const events = {
     async read(_runId: string, after: number, limit: number) {
       state.reads += 1;
       if (failing) throw new Error('the database is away');
-      const holder = held;
-      held = null;
-      await holder?.until;
       return rows.slice(after + 1, after + 1 + limit);
     },
     lastNumber: async () => rows.length - 1,
@@ -41,13 +37,6 @@ function fakeLog() {
     },
     notify: (payload: string | null) => notifications.emit('notification', payload),
     fail: (value: boolean) => (failing = value),
-    /** The next read gets no answer until it is released. */
-    holdNextRead() {
-      let release = () => {};
-      const until = new Promise<void>((resolve) => (release = resolve));
-      held = { until, release };
-      return release;
-    },
     subscribers: () => notifications.listenerCount('notification'),
   };
 }
@@ -80,23 +69,6 @@ describe('readers of a run', () => {
     reader.close();
     feeds.close();
     expect(log.subscribers()).toBe(0);
-  });
-
-  it('get the rest of the log on demand while the reading for all is held up, and nothing of it twice', async () => {
-    const log = fakeLog();
-    const feeds = createRunFeeds({ ...log, pollMs: 20 });
-    const reader = await feeds.open('r', -1);
-    await new Promise((go) => setTimeout(go, 5));
-    const release = log.holdNextRead();
-    log.add(3);
-    expect(await reader.next(never, 50)).toEqual([]);
-    expect((await reader.unread()).map(({ number }) => number)).toEqual([0, 1, 2]);
-    release();
-    log.add(1);
-    expect(await read(reader, 1)).toEqual([3]);
-    expect(await reader.unread()).toEqual([]);
-    reader.close();
-    feeds.close();
   });
 
   it('share one read of what is new, however many they are', async () => {
