@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchContext } from './benchmark';
+import { createOwner } from './owner';
 import { startPeer } from './peer';
 import { startReferee } from './referee';
 import { startServers } from './servers';
@@ -26,21 +27,11 @@ export interface OwnedContext extends BenchContext {
 }
 
 export function createContext(options: ContextOptions): OwnedContext {
-  const closers: Array<() => Promise<void>> = [];
+  const owner = createOwner(options);
   const notes: string[] = [];
   const brokenRules: string[] = [];
   let versions: Servers['versions'] | undefined;
 
-  const keep = async <T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
-    const resource = await starting;
-    let closing: Promise<void> | undefined;
-    const close = resource.close.bind(resource);
-    // A benchmark may end a thing earlier than its context does.
-    resource.close = () => (closing ??= close());
-    closers.push(() => resource.close());
-    options.signal.throwIfAborted();
-    return resource;
-  };
   return {
     ...options,
     notes,
@@ -50,27 +41,23 @@ export function createContext(options: ContextOptions): OwnedContext {
       brokenRules.push(rule);
       options.log(`BROKEN: ${rule}`);
     },
-    referee: () => keep(startReferee()),
+    referee: () => owner.keep(startReferee()),
     async servers(serversOptions) {
-      const servers = await keep(startServers(serversOptions));
+      const servers = await owner.keep(startServers(serversOptions));
       versions = servers.versions;
       return servers;
     },
-    system: (systemOptions) => keep(startSystem(systemOptions)),
-    peer: (peerOptions) => keep(startPeer(peerOptions)),
+    system: (systemOptions) => owner.keep(startSystem(systemOptions)),
+    peer: (peerOptions) => owner.keep(startPeer(peerOptions)),
     async folder() {
       const folder = await mkdtemp(join(tmpdir(), 'deer-flow-bench-'));
-      closers.push(() => rm(folder, { recursive: true, force: true }));
+      owner.onClose(() => rm(folder, { recursive: true, force: true }));
       return folder;
     },
-    onClose: (close) => void closers.push(close),
+    onClose: owner.onClose,
     serverVersions(): Record<string, string> {
       return versions === undefined ? {} : { PostgreSQL: versions.postgres, 'Temporal server': versions.temporal };
     },
-    async close() {
-      for (const close of closers.splice(0).reverse()) {
-        await close().catch((error: unknown) => options.log(`could not clean up: ${String(error)}`));
-      }
-    },
+    close: owner.close,
   };
 }
