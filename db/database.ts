@@ -28,6 +28,9 @@ const SCHEMA_PATTERN = /^[a-z_][a-z0-9_]{0,62}$/;
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 
+/** A process that is lost in the middle of a transaction must not keep its locks: the next statement is never far. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
+
 /** Counters fit a double; timestamps stay text, so that their microseconds are not lost. */
 const typeParsers = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
@@ -52,6 +55,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     options: `-c search_path=${options.schema} -c timezone=UTC`,
     types: typeParsers,
   });
