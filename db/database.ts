@@ -29,6 +29,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const ANSWER_GRACE_MS = 5_000;
 
+/** A process that is lost in the middle of a transaction must not keep its locks: the next statement is never far. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
+
 /** Counters fit a double; timestamps stay text, so that their microseconds are not lost. */
 const typeParsers = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
@@ -56,6 +59,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     // The server's own limit does not reach a connection on which nothing arrives any more.
     query_timeout: STATEMENT_TIMEOUT_MS + ANSWER_GRACE_MS,
     keepAlive: true,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     options: `-c search_path=${options.schema} -c timezone=UTC`,
     types: typeParsers,
   });

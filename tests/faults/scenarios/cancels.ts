@@ -1,5 +1,7 @@
 /** Cancels that come while a step cannot be done and is tried again and again. */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Cluster } from '../cluster/cluster';
+import type { WorkloadRun } from '../workload/workload';
 import type { Scenario, ScenarioContext } from './scenario';
 
 const ROUNDS = 3;
@@ -67,3 +69,76 @@ export const cancelsDuringSlowSteps: Scenario = {
     }
   },
 };
+
+/** A workflow task has reported by then, and the next one has brought the wish to cancel. */
+const REPORTED_MS = 5_000;
+
+export const killedInCancelledStep: Scenario = {
+  name: 'workers: killed in a slow step of a cancelled run',
+  title:
+    'a worker is killed in a step that a cancel waits for: another one ends the run, in order and without a failing task',
+  long: true,
+  async run({ cluster, workload, random }) {
+    for (const operation of SLOW_STEPS) {
+      const traps = cluster.workers.map((worker) => ({
+        worker,
+        // Before it, an open transaction would keep the cancel waiting too.
+        trap: worker.points.arm({ operation, moment: 'after' }),
+      }));
+      const run = await workload.start({ plan: { turns: ['write', 'ls', 'slow'] } });
+      const held = await Promise.race(traps.map(({ worker, trap }) => trap.reached.then(() => worker)));
+      await delay(random.between(0, 1_000));
+      await workload.cancel(run, random.pick(['interrupt', 'rollback']));
+      await delay(REPORTED_MS);
+      await held.kill();
+      for (const { trap, worker } of traps)
+        if (worker === held) trap.cut();
+        else trap.pass();
+      await held.start();
+    }
+  },
+};
+
+/** The database gives up a transaction that is silent for so long, and a workflow task is tried elsewhere sooner. */
+const LOST_MS = 25_000;
+
+export const lostInTransaction: Scenario = {
+  name: 'worker: lost in the middle of a transaction',
+  title: 'a worker stands still with a transaction open: a cancel is taken and the run ends while it still does',
+  long: true,
+  victim: 'worker',
+  async run({ victim, cluster, workload }) {
+    const trap = victim.points.arm({ operation: 'postgres:commit of a begin', moment: 'before' });
+    let reached = false;
+    void trap.reached.then(() => (reached = true));
+    const runs: WorkloadRun[] = [];
+    while (!reached) {
+      runs.push(await workload.start({ plan: { turns: ['write'] } }));
+      await Promise.race([trap.reached, delay(1_000)]);
+    }
+    const { rows } = await cluster.pool.query<{ run_id: string }>("select run_id from runs where status = 'pending'");
+    const stuck = runs.find(({ runId }) => rows.some((row) => row.run_id === runId));
+    if (stuck === undefined) throw new Error('no run waits for the lost worker');
+    const frozen = victim.freeze(LOST_MS);
+    try {
+      await Promise.race([
+        workload.cancel(stuck, 'interrupt', cluster.apis[0]),
+        late(LOST_MS, 'the cancel was not taken'),
+      ]);
+      await Promise.race([ended(cluster, stuck.runId), late(LOST_MS, 'the run did not end')]);
+    } finally {
+      trap.cut();
+      await frozen;
+    }
+  },
+};
+
+async function ended({ pool }: Cluster, runId: string): Promise<void> {
+  const sql = "select 1 from runs where run_id = $1 and admission <> 'ended'";
+  while ((await pool.query(sql, [runId])).rowCount === 1) await delay(200);
+}
+
+async function late(ms: number, what: string): Promise<never> {
+  await delay(ms, undefined, { ref: false });
+  throw new Error(`${what} within ${ms} ms`);
+}

@@ -1,6 +1,6 @@
 /** All scenarios of the fault suite. */
 import { scenariosAtPoints } from './at-points';
-import { cancelsDuringOutage, cancelsDuringSlowSteps } from './cancels';
+import { cancelsDuringOutage, cancelsDuringSlowSteps, killedInCancelledStep, lostInTransaction } from './cancels';
 import { clockJumps } from './clock';
 import { diskFull } from './disk';
 import { scenariosOnLines } from './lines';
@@ -20,6 +20,8 @@ export function createScenarios({ oldVersion }: { oldVersion: string | null }): 
     clockJumps,
     cancelsDuringOutage,
     cancelsDuringSlowSteps,
+    killedInCancelledStep,
+    lostInTransaction,
     ...scenariosOfServers,
     diskFull,
     versionsSideBySide(oldVersion),

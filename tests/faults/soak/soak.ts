@@ -64,8 +64,8 @@ export async function soak(
   print(`${steadyRuns} runs without restarts`);
   await withoutRestarts(load, steadyRuns);
   await load.accepted();
-  const busyUntil = Date.now();
   await ledger.settle(SETTLE_MS);
+  const busyUntil = Date.now();
   await delay(REST_MS);
   await sampler.stop();
 

@@ -36,3 +36,21 @@ describe('a connection is reset in the middle of a transaction', () => {
     expect(found).toEqual([{ three: 3 }]);
   });
 });
+
+describe('a process falls silent in the middle of a transaction', () => {
+  test('what it had locked is free again after ten seconds, and its transaction fails', async () => {
+    const LOCK = 42;
+    let reportLocked: () => void = () => undefined;
+    const locked = new Promise<void>((resolve) => (reportLocked = resolve));
+    const failing = database.transaction(async (client) => {
+      await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
+      reportLocked();
+      await delay(12_000);
+      await client.query('select 1');
+    });
+    failing.catch(() => undefined);
+    await locked;
+    await database.transaction((client) => client.query('select pg_advisory_xact_lock($1)', [LOCK]));
+    await expect(failing).rejects.toThrow();
+  }, 30_000);
+});
