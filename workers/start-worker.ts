@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { LogEntry } from '@temporalio/worker';
 import type { ActivityDependencies } from '../activities';
 import { createActivities, createConversationCache, createPlannedCalls } from '../activities';
 import { deploymentKey } from '../config';
@@ -62,7 +63,7 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
   });
   await waitFor('PostgreSQL', log, () => migrate(database));
 
-  Runtime.install({ logger: new DefaultLogger('WARN', (entry) => log.warn({ ...entry.meta }, entry.message)) });
+  Runtime.install({ logger: new DefaultLogger('WARN', (entry) => report(log, entry)) });
   const connection = await waitFor('Temporal', log, () =>
     NativeConnection.connect({
       address: temporalSettings.address ?? '',
@@ -145,6 +146,11 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
     await database.close();
   });
   return { finished, shutdown };
+}
+
+/** The worker of the own queue has no workflows, which the library finds worth a warning. */
+function report(log: Logger, { message, meta }: LogEntry): void {
+  log[/^No workflows registered/.test(message) ? 'debug' : 'warn']({ ...meta }, message);
 }
 
 /** The bundle made by `npm run build`; without one, as in tests from source, it is made now. */
