@@ -47,17 +47,22 @@ export async function startTcpLink({ targetPort, inspect }: TcpLinkOptions): Pro
     client.on('error', () => undefined);
     if (settings.refusing) return void client.resetAndDestroy();
     const upstream = connect({ port: targetPort(), host: '127.0.0.1', noDelay: true });
-    const cut = (): void => {
+    const end = (): void => {
       pairs.delete(cut);
-      client.resetAndDestroy();
-      upstream.resetAndDestroy();
+      client.destroySoon();
+      upstream.destroySoon();
+    };
+    const cut = (): void => {
+      reset(client);
+      reset(upstream);
+      end();
     };
     pairs.add(cut);
     const inspector = inspect?.();
     const onward = lane(client, upstream, settings, inspector && ((chunk) => inspector.fromClient(chunk)), cut);
     const back = lane(upstream, client, settings, inspector && ((chunk) => inspector.fromServer(chunk)), cut);
-    onward.finished.then(cut, cut);
-    back.finished.then(cut, cut);
+    onward.finished.then(end, cut);
+    back.finished.then(end, cut);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const link = Object.assign(settings, {
@@ -69,6 +74,11 @@ export async function startTcpLink({ targetPort, inspect }: TcpLinkOptions): Pro
     },
   });
   return Object.defineProperty(link, 'connections', { get: () => pairs.size }) as TcpLink;
+}
+
+/** Only what is open can be reset: Node keeps the handle of a socket whose reset fails. */
+function reset(socket: Socket): void {
+  if (!socket.destroyed && socket.readyState === 'open') socket.resetAndDestroy();
 }
 
 /** One direction of one connection. Finished when the source has ended and everything of it was handed on. */

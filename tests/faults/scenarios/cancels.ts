@@ -70,6 +70,30 @@ export const cancelsDuringSlowSteps: Scenario = {
   },
 };
 
+const LATENCY_MS = 2_000;
+
+export const cancelsOnSlowLines: Scenario = {
+  name: 'workers: runs cancelled on slow lines to PostgreSQL',
+  title:
+    'runs are cancelled while each statement of a step takes two seconds: they end in order, without a failing task',
+  long: true,
+  async run({ cluster, workload, random }) {
+    const from = Date.now();
+    const lines = cluster.workers.map(({ links }) => links.postgres);
+    const cancelled = async (): Promise<void> => {
+      await delay(random.between(0, 3_000));
+      const run = await workload.start({ plan: { turns: ['write', 'ls'] } });
+      await delay(random.between(200, 14_000));
+      await workload.cancel(run, random.pick(['interrupt', 'rollback']));
+    };
+    for (const line of lines) line.latencyMs = LATENCY_MS;
+    await Promise.all([1, 2, 3, 4, 5, 6].map(cancelled));
+    await delay(random.between(3_000, 6_000));
+    for (const line of lines) line.latencyMs = 0;
+    for (const { name } of cluster.slots) cluster.disturbances.push({ process: name, from, to: Date.now() + 3_000 });
+  },
+};
+
 /** A workflow task has reported by then, and the next one has brought the wish to cancel. */
 const REPORTED_MS = 5_000;
 

@@ -1,6 +1,12 @@
 /** All scenarios of the fault suite. */
 import { scenariosAtPoints } from './at-points';
-import { cancelsDuringOutage, cancelsDuringSlowSteps, killedInCancelledStep, lostInTransaction } from './cancels';
+import {
+  cancelsDuringOutage,
+  cancelsDuringSlowSteps,
+  cancelsOnSlowLines,
+  killedInCancelledStep,
+  lostInTransaction,
+} from './cancels';
 import { clockJumps } from './clock';
 import { diskFull } from './disk';
 import { scenariosOnLines } from './lines';
@@ -20,6 +26,7 @@ export function createScenarios({ oldVersion }: { oldVersion: string | null }): 
     clockJumps,
     cancelsDuringOutage,
     cancelsDuringSlowSteps,
+    cancelsOnSlowLines,
     killedInCancelledStep,
     lostInTransaction,
     ...scenariosOfServers,
