@@ -2,10 +2,10 @@
  * Runs one command in a shell of this host: a process group of its own, killed as a whole
  * on time-out and on cancellation, with bounded output.
  */
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { AppError } from '../../contracts';
 
 export const OUTPUT_LIMIT_BYTES = 10 * 1024 * 1024;
@@ -58,18 +58,26 @@ export async function findShell(): Promise<string> {
   return 'sh';
 }
 
+/**
+ * Ends the command, with all that it started, when this process is gone and can end nothing itself. The watcher reads a
+ * pipe that only this process holds; it is detached twice, so that the shell has no child that it does not know.
+ */
+const WATCHED =
+  '( ( trap "" INT TERM HUP QUIT; read -r _ <&3 || kill -s KILL -- -$$ ) >/dev/null 2>&1 & ) ; exec "$0" -c "$1" 3<&-';
+
 export function createProcessRunner(): ProcessRunner {
   const groups = new Set<number>();
   return {
     async run(request) {
       request.signal.throwIfAborted();
-      const child = spawn(request.shell, ['-c', request.command], {
+      const child = spawn('/bin/sh', ['-c', WATCHED, request.shell, request.command], {
         cwd: request.directory,
         env: request.environment,
         detached: true,
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       });
-      const outputs = [collect(child.stdout), collect(child.stderr)] as const;
+      releaseAtExit(child);
+      const outputs = [collect(child.stdio[1] as Readable), collect(child.stdio[2] as Readable)] as const;
       const group = child.pid;
       if (group !== undefined) groups.add(group);
       child.once('close', () => groups.delete(group ?? 0));
@@ -88,8 +96,16 @@ export function createProcessRunner(): ProcessRunner {
   };
 }
 
+/** Tells the watcher that the command has ended in order. */
+function releaseAtExit(child: ChildProcess): void {
+  const lifeline = child.stdio[3] as Writable;
+  lifeline.on('error', () => undefined);
+  child.once('exit', () => lifeline.end('done\n'));
+  child.once('error', () => lifeline.destroy());
+}
+
 function untilExit(
-  child: ChildProcessByStdio<null, Readable, Readable>,
+  child: ChildProcess,
   { timeoutMs, signal }: ProcessRequest,
 ): Promise<Pick<ProcessResult, 'exitCode' | 'signalName' | 'timedOut'>> {
   return new Promise((resolve, reject) => {
