@@ -196,6 +196,9 @@ function sendReply(step: ReplyStep, body: WireRequest, response: ServerResponse)
   else response.write(half, () => (step.breakOff?.how === 'cut' ? response.destroy() : undefined));
 }
 
+/** The finish reason and the usage. */
+const ENDING_EVENTS = 2;
+
 async function streamReply(
   step: ReplyStep,
   body: WireRequest,
@@ -207,8 +210,9 @@ async function streamReply(
   const limit = step.breakOff?.afterChunks ?? events.length;
   for (const [count, event] of events.entries()) {
     if (count >= limit) return breakOff(step, event, response);
-    // The first event only opens the reply.
-    if (step.delayMs > 0 && count > 0) await sleep(step.delayMs, undefined, { signal: gone });
+    // The first event only opens the reply, and providers send its end at once.
+    const isPart = count > 0 && count < events.length - ENDING_EVENTS;
+    if (step.delayMs > 0 && isPart) await sleep(step.delayMs, undefined, { signal: gone });
     await sendEvent(response, event);
   }
   return endStream(response);
