@@ -15,7 +15,7 @@ export async function callModel(
   { runId, turn }: { runId: string; turn: number },
   signal: AbortSignal,
 ): Promise<NextMove> {
-  const facts = await deps.stores.turns.facts(runId, turn);
+  const facts = deps.nextTurns.take({ runId, turn }) ?? (await deps.stores.turns.facts(runId, turn));
   if (facts === null || facts.admission !== 'active') throw new AppError('run_closed', 'The run has ended.');
   if (facts.outcome !== null) return facts.outcome as unknown as NextMove;
   if (facts.cancelAction !== null) throw new AppError('run_cancelled', 'The run was cancelled.');

@@ -6,6 +6,7 @@ import type { SandboxProvider, ThreadPaths } from '../sandbox';
 import type { RunGateway } from '../temporal';
 import type { ToolRegistry } from '../tools';
 import type { ConversationCache } from './conversation-cache';
+import type { NextTurns } from './next-turns';
 import type { PlannedCalls } from './planned-calls';
 
 /** Everything that activities act through. Built once per worker by its composition root. */
@@ -20,6 +21,7 @@ export interface ActivityDependencies {
   ownTaskQueue: string;
   conversations: ConversationCache;
   plannedCalls: PlannedCalls;
+  nextTurns: NextTurns;
   /** Where thread files are. */
   paths: ThreadPaths;
   /** Signs webhooks, so that a receiver knows who calls. */

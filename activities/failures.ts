@@ -11,12 +11,12 @@ const MAX_ATTEMPTS_UNFORESEEN = 5;
  * Runs an activity and turns what it throws into what Temporal needs to know: cancelled, try again, or final. Texts
  * end up in the workflow history, so only those of the catalogue pass.
  */
-export async function withFailures<T>(log: Logger, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withFailures<T>(log: () => Logger, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const context = Context.current();
   try {
     return await work(context.cancellationSignal);
   } catch (error) {
-    throw toFailure(error, context, log);
+    throw toFailure(error, context, log());
   }
 }
 

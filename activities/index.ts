@@ -17,10 +17,11 @@ import { runTool } from './run-tool';
 
 export type { ActivityDependencies } from './dependencies';
 export { createConversationCache } from './conversation-cache';
+export { createNextTurns } from './next-turns';
 export { createPlannedCalls } from './planned-calls';
 
 export function createActivities(deps: ActivityDependencies): RunActivities {
-  const logOf = (runId?: string) => deps.log.child({ activity: Context.current().info.activityType, runId });
+  const logOf = (runId?: string) => () => deps.log.child({ activity: Context.current().info.activityType, runId });
   const modelCalls = createModelCalls({ call: (turn, signal) => callModel(deps, turn, signal) });
   return {
     beginRun: ({ runId }) => withFailures(logOf(runId), () => beginRun(deps, runId)),

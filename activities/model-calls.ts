@@ -29,7 +29,7 @@ interface Call {
 }
 
 const START_WAIT_MS = 500;
-const UNATTENDED_MS = 15_000;
+const UNATTENDED_MS = 10_000;
 
 export function createModelCalls(options: ModelCallsOptions): ModelCalls {
   const { call: begin, startWaitMs = START_WAIT_MS, unattendedMs = UNATTENDED_MS } = options;

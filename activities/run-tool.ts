@@ -174,4 +174,5 @@ async function commitResult(
   };
   const result = await throughOutage(signal, () => deps.stores.log.commit(commit));
   deps.conversations.committed(facts, result, message);
+  if (result.phaseComplete) deps.nextTurns.put({ runId: key.runId, turn: key.turn + 1 }, facts, result);
 }

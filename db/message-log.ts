@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject, JsonValue, Message, RunEventInput } from '../contracts';
+import type { CancelAction, JsonObject, JsonValue, Message, RunEventInput } from '../contracts';
 import { AppError } from '../contracts';
 import type { Database, Queryable } from './database';
 import { translateErrors } from './errors';
@@ -57,6 +57,8 @@ export interface CommitResult {
   phaseComplete: boolean;
   /** Where the first message of the commit stands in the conversation. */
   position: number | null;
+  /** The wish to cancel that the run's row held then. */
+  cancelAction: CancelAction | null;
 }
 
 export interface CheckpointRow {
@@ -144,17 +146,29 @@ export function isUuid(text: string): boolean {
   return UUID_PATTERN.test(text);
 }
 
+interface CommitRow {
+  seq: number;
+  phase_complete: boolean;
+  position: number | null;
+  cancel_action: CancelAction | null;
+}
+
 /** Writes one step; inside a transaction where a connection is given. */
 export async function commitStep(client: Queryable, step: StepCommit): Promise<CommitResult> {
   return translateErrors(async () => {
-    const { rows } = await client.query<{ result: { seq: number; phase_complete: boolean; position: number | null } }>({
+    const { rows } = await client.query<{ result: CommitRow }>({
       name: 'commit-step',
       text: 'select commit_step($1::jsonb) as result',
       values: [JSON.stringify(toParameters(step))],
     });
     const result = rows[0]?.result;
     if (result === undefined) throw new AppError('internal', 'The commit gave no result.');
-    return { seq: result.seq, phaseComplete: result.phase_complete, position: result.position };
+    return {
+      seq: result.seq,
+      phaseComplete: result.phase_complete,
+      position: result.position,
+      cancelAction: result.cancel_action,
+    };
   });
 }
 

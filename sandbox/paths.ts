@@ -42,9 +42,12 @@ export function createThreadPaths({ home }: { home: string }): ThreadPaths {
     directories: (owner, threadId) => layout.directories(owner, threadId),
     async ensure(owner, threadId) {
       const found = layout.directories(owner, threadId);
-      await mkdir(found.root, { recursive: true });
-      const root = await realpath(found.root);
-      for (const name of THREAD_DIRECTORY_NAMES) await ensureOpenDirectory(join(root, name));
+      const root = await realpath(found.root).catch(async (error: unknown) => {
+        if (errorCode(error) !== 'ENOENT') throw error;
+        await mkdir(found.root, { recursive: true });
+        return realpath(found.root);
+      });
+      await Promise.all(THREAD_DIRECTORY_NAMES.map((name) => ensureOpenDirectory(join(root, name))));
       return found;
     },
     skillViews(owner) {
@@ -61,8 +64,12 @@ export function createThreadPaths({ home }: { home: string }): ThreadPaths {
 
 /** A directory of mode 0777 whatever the umask. A link in its place is refused: it could lead anywhere. */
 async function ensureOpenDirectory(path: string): Promise<void> {
-  await mkdir(path, { recursive: true });
-  const found = await lstat(path);
+  // Every tool call looks; hardly any finds something to make.
+  const found = await lstat(path).catch(async (error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    await mkdir(path, { recursive: true });
+    return lstat(path);
+  });
   if (!found.isDirectory()) throw new AppError('sandbox', 'A directory of this thread has been replaced by a link');
   if ((found.mode & 0o777) === 0o777) return;
   try {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { LogEntry } from '@temporalio/worker';
 import type { ActivityDependencies } from '../activities';
-import { createActivities, createConversationCache, createPlannedCalls } from '../activities';
+import { createActivities, createConversationCache, createNextTurns, createPlannedCalls } from '../activities';
 import { deploymentKey } from '../config';
 import type { Environment, EnvironmentVariables } from '../config';
 import { AppError } from '../contracts';
@@ -91,6 +91,7 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
     gateway: boundedGateway(temporal, createRunGateway(temporal.client, temporalSettings.taskQueue)),
     conversations: createConversationCache(stores.turns),
     plannedCalls: createPlannedCalls(),
+    nextTurns: createNextTurns(),
     paths: createThreadPaths({ home: environment.home }),
     webhookKey: createHmac('sha256', key).update('webhook').digest(),
     log,

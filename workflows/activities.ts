@@ -11,7 +11,7 @@ const ENDLESS = { initialInterval: '200ms', maximumInterval: '10s', backoffCoeff
 const MODEL_CALL_TIMEOUT = '2h';
 const HEARTBEAT_TIMEOUT = '6s';
 /** A worker that does not fetch what is under way in it is gone. */
-const OWN_QUEUE_TIMEOUT = '3s';
+const OWN_QUEUE_TIMEOUT = '5s';
 const LOCAL_TIMEOUT = '60s';
 const GRACE_MS = 30_000;
 

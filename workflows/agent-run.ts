@@ -11,7 +11,7 @@ import type { AgentRunInput, ModelTurnInput, NextMove, PendingToolCall, RunOutco
 import { SEARCH_ATTRIBUTES } from '../contracts';
 import { afterModel, afterTools, takeStep } from '../core/agent-loop/progress';
 import { callModel, callModelAt, deliverWebhook, local, slowTool } from './activities';
-import { watchForCancel } from './cancellation';
+import { undisturbed, watchForCancel } from './cancellation';
 import { failureReason, mayGoOnElsewhere, outcomeOfFailure } from './failures';
 
 /** Kept well under the server's warning, so that a step never meets the limit. */
@@ -55,9 +55,9 @@ async function loop(input: AgentRunInput, cancelled: () => boolean): Promise<Run
 }
 
 async function begin(runId: string): Promise<RunProgress> {
-  const { closed, next, stepLimit, stopAfterTools } = await local.beginRun.executeWithOptions({ summary: 'begin' }, [
-    { runId },
-  ]);
+  const { closed, next, stepLimit, stopAfterTools } = await undisturbed(() =>
+    local.beginRun.executeWithOptions({ summary: 'begin' }, [{ runId }]),
+  );
   if (closed) log.info('the run had ended before it began', { runId });
   return { turn: 1, stepsTaken: 0, stepLimit, stopAfterTools, next };
 }
@@ -68,7 +68,7 @@ async function begin(runId: string): Promise<RunProgress> {
  */
 async function askModel(turn: ModelTurnInput): Promise<NextMove> {
   const summary = `turn ${turn.turn}: model`;
-  const start = await local.startModelCall.executeWithOptions({ summary }, [turn]);
+  const start = await undisturbed(() => local.startModelCall.executeWithOptions({ summary }, [turn]));
   if (start.kind === 'over') return start.next;
   try {
     return await callModelAt(start.taskQueue, summary)(turn);
@@ -105,7 +105,9 @@ async function runTools(runId: string, calls: readonly PendingToolCall[]): Promi
 
 async function runTool(runId: string, { turn, toolCallId, name, pace, timeoutMs }: PendingToolCall): Promise<void> {
   const input = { runId, turn, toolCallId };
-  if (pace === 'quick') return local.runTool.executeWithOptions({ summary: `turn ${turn}: ${name}` }, [input]);
+  if (pace === 'quick') {
+    return undisturbed(() => local.runTool.executeWithOptions({ summary: `turn ${turn}: ${name}` }, [input]));
+  }
   return slowTool(timeoutMs, `turn ${turn}: ${name}`)(input);
 }
 

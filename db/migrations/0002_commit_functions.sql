@@ -80,7 +80,8 @@ end $$;
 --   events            [{kind, payload, message_id?}]; kinds state and checkpoint get the watermark filled in
 --   phase             {checkpoint, events}: applied by the tool result that completes its turn
 --   touch             false leaves the thread's updated_at alone
--- Returns {seq, phase_complete, position}: position is that of the first message, where there is one.
+-- Returns {seq, phase_complete, position, cancel_action}: the position of the first message, where there is one, and the
+-- wish to cancel that the run's row held.
 create function commit_step(p jsonb) returns jsonb language plpgsql as $$
 declare
   v_thread text := p ->> 'thread_id';
@@ -96,6 +97,7 @@ declare
   v_index int := 0;
   v_position bigint;
   v_first_position bigint;
+  v_cancel text;
   v_call tool_calls%rowtype;
   v_checkpoint jsonb := p -> 'checkpoint';
   v_events jsonb := coalesce(p -> 'events', '[]');
@@ -226,7 +228,8 @@ begin
         total_output_tokens = total_output_tokens + coalesce((p #>> '{usage,output}')::bigint, 0),
         total_tokens = total_tokens + coalesce((p #>> '{usage,total}')::bigint, 0),
         lead_agent_tokens = lead_agent_tokens + coalesce((p #>> '{usage,total}')::bigint, 0)
-      where run_id = v_run;
+      where run_id = v_run
+      returning cancel_action into v_cancel;
     if jsonb_array_length(v_events) > 0 then
       select jsonb_agg(
           case when e.value ->> 'kind' in ('state', 'checkpoint')
@@ -238,5 +241,6 @@ begin
     end if;
   end if;
 
-  return jsonb_build_object('seq', v_seq, 'phase_complete', v_complete, 'position', v_first_position);
+  return jsonb_build_object('seq', v_seq, 'phase_complete', v_complete, 'position', v_first_position,
+    'cancel_action', v_cancel);
 end $$;

@@ -9,7 +9,7 @@ import { calls, hang, say } from '../../support/fake-model';
 import { RUN_KEY } from '../checker/evidence';
 
 /** One word per turn that calls tools; then comes the answer. */
-export const TURN_KINDS = ['bash', 'slow', 'write', 'ls', 'pair', 'mixed'] as const;
+export const TURN_KINDS = ['bash', 'slow', 'write', 'ls', 'pair', 'many', 'mixed'] as const;
 export type TurnKind = (typeof TURN_KINDS)[number];
 
 export interface Plan {
@@ -26,6 +26,9 @@ export interface Plan {
 export const WORKSPACE = '/mnt/user-data/workspace';
 export const EFFECTS_FILE = 'effects.txt';
 const SLOW_SECONDS = 3;
+
+/** More than a worker is handed with the answer to a workflow task: the rest come over its polls. */
+const MANY_CALLS = 6;
 const FORM = /plan:([a-z ]*); tokens=(\d+) gap=(\d+) delay=(\d+)/;
 
 export function planText({ key, turns, tokens, gap, delay }: Plan): string {
@@ -111,6 +114,8 @@ function callsOf(kind: TurnKind, key: string, turn: number): ScriptedCall[] {
       return [list(0)];
     case 'pair':
       return [bash(0), bash(1)];
+    case 'many':
+      return Array.from({ length: MANY_CALLS }, (_, place) => bash(place));
     case 'mixed':
       return [write(0), bash(1), list(2)];
   }

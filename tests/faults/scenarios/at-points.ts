@@ -15,6 +15,7 @@ const BOTH: readonly Moment[] = ['before', 'after'];
 
 const anyRun = ({ workload }: ScenarioContext) => workload.start();
 const toolRun = ({ workload }: ScenarioContext) => workload.start({ plan: { turns: ['mixed', 'bash', 'pair'] } });
+const manyCalls = ({ workload }: ScenarioContext) => workload.start({ plan: { turns: ['many', 'many', 'many'] } });
 const slowRun = ({ workload }: ScenarioContext) => workload.start({ plan: { turns: ['slow', 'mixed'] } });
 const talk = ({ workload }: ScenarioContext) => workload.start({ plan: { turns: ['write'], tokens: 60, gap: 20 } });
 const byVictim = ({ workload, victim }: ScenarioContext) => workload.start({ api: victim });
@@ -37,7 +38,7 @@ const POINTS: Readonly<Record<SlotKind, readonly Point[]>> = {
     { operation: 'temporal:RespondActivityTaskCompleted', moments: BOTH, feed: toolRun },
     { operation: 'temporal:RespondWorkflowTaskCompleted', moments: BOTH, feed: anyRun },
     { operation: 'temporal:RecordActivityTaskHeartbeat', moments: BOTH, feed: slowRun },
-    { operation: 'temporal:PollActivityTaskQueue', moments: ['after'], feed: toolRun },
+    { operation: 'temporal:PollActivityTaskQueue', moments: ['after'], feed: manyCalls },
     { operation: 'temporal:PollWorkflowTaskQueue', moments: ['after'], feed: anyRun },
   ],
   api: [

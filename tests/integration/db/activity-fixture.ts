@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createConversationCache, createPlannedCalls } from '../../../activities';
+import { createConversationCache, createNextTurns, createPlannedCalls } from '../../../activities';
 import type { ActivityDependencies } from '../../../activities';
 import type { Stores } from '../../../db';
 import { createLogger } from '../../../observability';
@@ -27,6 +27,7 @@ export function activityDependencies(
     gateway: { start: unused, cancel: unused, state: unused },
     conversations: createConversationCache(stores.turns),
     plannedCalls: createPlannedCalls(),
+    nextTurns: createNextTurns(),
     paths: createThreadPaths({ home: files.home }),
     ownTaskQueue: 'host/test',
     webhookKey: randomBytes(32),

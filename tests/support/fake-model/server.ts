@@ -200,6 +200,9 @@ function sendReply(step: ReplyStep, body: WireRequest, response: ServerResponse)
   else response.write(half, () => (step.breakOff?.how === 'cut' ? response.destroy() : undefined));
 }
 
+/** The finish reason and the usage. */
+const ENDING_EVENTS = 2;
+
 async function streamReply(
   step: ReplyStep,
   body: WireRequest,
@@ -212,8 +215,9 @@ async function streamReply(
   const begun = performance.now();
   for (const [count, event] of events.entries()) {
     if (count >= limit) return breakOff(step, event, response);
-    // The first event only opens the reply.
-    const pause = pauseBefore(step, count, performance.now() - begun);
+    // The first event only opens the reply, and providers send its end at once.
+    const isPart = count < events.length - ENDING_EVENTS;
+    const pause = isPart ? pauseBefore(step, count, performance.now() - begun) : 0;
     if (pause > 0) await sleep(pause, undefined, { signal: gone });
     await sendEvent(response, step.stamped ? stamped(event) : event);
   }
