@@ -12,6 +12,7 @@ import { withFailures } from './failures';
 import { finishRun } from './finish-run';
 import { withHeartbeat } from './heartbeat';
 import { createModelCalls } from './model-calls';
+import type { ModelCalls } from './model-calls';
 import { reconcileRuns } from './reconcile-runs';
 import { runTool } from './run-tool';
 
@@ -20,9 +21,13 @@ export { createConversationCache } from './conversation-cache';
 export { createNextTurns } from './next-turns';
 export { createPlannedCalls } from './planned-calls';
 
-export function createActivities(deps: ActivityDependencies): RunActivities {
+/** The model calls of one worker; its activities start and join them. */
+export function createWorkerModelCalls(deps: ActivityDependencies): ModelCalls {
+  return createModelCalls({ call: (turn, signal) => callModel(deps, turn, signal) });
+}
+
+export function createActivities(deps: ActivityDependencies, modelCalls: ModelCalls): RunActivities {
   const logOf = (runId?: string) => () => deps.log.child({ activity: Context.current().info.activityType, runId });
-  const modelCalls = createModelCalls({ call: (turn, signal) => callModel(deps, turn, signal) });
   return {
     beginRun: ({ runId }) => withFailures(logOf(runId), () => beginRun(deps, runId)),
     startModelCall: (input) =>

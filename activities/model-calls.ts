@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelTurnInput, NextMove } from '../contracts';
 
 /**
@@ -10,6 +11,8 @@ export interface ModelCalls {
   start(turn: ModelTurnInput, signal: AbortSignal): Promise<NextMove | null>;
   /** Starts or joins the call and waits for its end. A signal that aborts ends the call. */
   follow(turn: ModelTurnInput, signal: AbortSignal): Promise<NextMove>;
+  /** Once no more calls are started: resolves when all that go on were joined, or when the time is over. */
+  joined(limitMs: number): Promise<void>;
 }
 
 export interface ModelCallsOptions {
@@ -30,6 +33,7 @@ interface Call {
 
 const START_WAIT_MS = 500;
 const UNATTENDED_MS = 10_000;
+const JOINED_POLL_MS = 20;
 
 export function createModelCalls(options: ModelCallsOptions): ModelCalls {
   const { call: begin, startWaitMs = START_WAIT_MS, unattendedMs = UNATTENDED_MS } = options;
@@ -81,5 +85,11 @@ export function createModelCalls(options: ModelCallsOptions): ModelCalls {
       }
     },
     follow: (turn, signal) => attend(join(turn), signal, []),
+    async joined(limitMs) {
+      // Until then those that start a call wait for it themselves.
+      await delay(startWaitMs);
+      const isAlone = () => [...calls.values()].some((call) => call.attendants === 0);
+      for (const deadline = Date.now() + limitMs; isAlone() && Date.now() < deadline;) await delay(JOINED_POLL_MS);
+    },
   };
 }

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { LogEntry } from '@temporalio/worker';
 import type { ActivityDependencies } from '../activities';
-import { createActivities, createConversationCache, createNextTurns, createPlannedCalls } from '../activities';
+import {
+  createActivities,
+  createConversationCache,
+  createNextTurns,
+  createPlannedCalls,
+  createWorkerModelCalls,
+} from '../activities';
 import { deploymentKey } from '../config';
 import type { Environment, EnvironmentVariables } from '../config';
 import { AppError } from '../contracts';
@@ -18,6 +24,7 @@ import { createSandboxProvider, createThreadPaths } from '../sandbox';
 import { boundedGateway, createRunGateway, openTemporal } from '../temporal';
 import { createToolRegistry, parseWriteLimit } from '../tools';
 import { prepareNamespace } from './prepare-namespace';
+import { runTogether } from './run-together';
 import { waitFor } from './wait-for';
 
 export interface WorkerOptions {
@@ -37,6 +44,7 @@ export interface RunningWorker {
 /** Time that steps in flight get to finish on their own after SIGTERM. */
 const SHUTDOWN_GRACE = '20s';
 const SHUTDOWN_FORCE = '30s';
+const HAND_OVER_LIMIT_MS = 2_000;
 const MAX_CONNECTIONS = 20;
 const MAX_CACHED_WORKFLOWS = 600;
 const MAX_CONCURRENT_ACTIVITIES = 200;
@@ -63,7 +71,11 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
   });
   await waitFor('PostgreSQL', log, () => migrate(database));
 
-  Runtime.install({ logger: new DefaultLogger('WARN', (entry) => report(log, entry)) });
+  Runtime.install({
+    logger: new DefaultLogger('WARN', (entry) => report(log, entry)),
+    // The library would stop all workers of the process at once.
+    shutdownSignals: [],
+  });
   const connection = await waitFor('Temporal', log, () =>
     NativeConnection.connect({
       address: temporalSettings.address ?? '',
@@ -97,7 +109,8 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
     log,
   };
 
-  const activities = createActivities(deps);
+  const modelCalls = createWorkerModelCalls(deps);
+  const activities = createActivities(deps, modelCalls);
   const shared = {
     connection,
     namespace: temporalSettings.namespace,
@@ -129,24 +142,18 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
     maxConcurrentActivityTaskExecutions: MAX_CONCURRENT_MODEL_CALLS,
     activityTaskPollerBehavior: { ...POLLERS, initial: 1 },
   });
-  const workers = [worker, ownWorker];
   log.info({ taskQueue: temporalSettings.taskQueue, models: deps.models.names() }, 'worker polls');
 
-  const shutdown = () => workers.forEach((each) => (each.getState() === 'RUNNING' ? each.shutdown() : undefined));
-  const runAll = async () => {
-    // One that fails takes the other with it.
-    const ended = await Promise.allSettled(workers.map((each) => each.run().finally(shutdown)));
-    const failed = ended.find((result) => result.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
-  };
-  const finished = runAll().finally(async () => {
+  const handedOver = () => modelCalls.joined(HAND_OVER_LIMIT_MS);
+  const running = runTogether({ shared: worker, own: ownWorker, handedOver });
+  const finished = running.finished.finally(async () => {
     await sandboxes.shutdown();
     await demo?.close();
     await temporal.close();
     await connection.close();
     await database.close();
   });
-  return { finished, shutdown };
+  return { finished, shutdown: () => running.shutdown() };
 }
 
 /** The worker of the own queue has no workflows, which the library finds worth a warning. */

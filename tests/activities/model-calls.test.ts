@@ -83,3 +83,17 @@ test('a call that nobody comes for is ended, and one that somebody comes for in 
   asked[1]?.answer();
   expect(await followed).toEqual(END);
 });
+
+test('before a worker stops, a slow call is waited for until somebody has joined it', async () => {
+  const { asked, call } = scripted();
+  const calls = createModelCalls({ call, startWaitMs: 10 });
+  expect(await calls.start(TURN, forever())).toBeNull();
+  let joined = false;
+  const waiting = calls.joined(5_000).then(() => (joined = true));
+  await new Promise((go) => setTimeout(go, 60));
+  expect(joined).toBe(false);
+  const followed = calls.follow(TURN, forever());
+  await waiting;
+  asked[0]?.answer();
+  expect(await followed).toEqual(END);
+});

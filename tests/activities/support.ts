@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { createActivities } from '../../activities';
+import { createActivities, createWorkerModelCalls } from '../../activities';
 import type { ActivityDependencies } from '../../activities';
 import type { Message, RunActivities, RunOptions } from '../../contracts';
 import type { AdmissionRequest } from '../../db';
@@ -110,7 +110,9 @@ export function attempt<T>(
   number = 1,
 ): Attempt<T> {
   const environment = new MockActivityEnvironment({ attempt: number }, { logger });
-  const result = environment.run<[], T, () => Promise<T>>(() => work(createActivities(deps)));
+  const result = environment.run<[], T, () => Promise<T>>(() =>
+    work(createActivities(deps, createWorkerModelCalls(deps))),
+  );
   result.catch(() => undefined);
   return { environment, result };
 }

@@ -200,8 +200,11 @@ function sendReply(step: ReplyStep, body: WireRequest, response: ServerResponse)
   else response.write(half, () => (step.breakOff?.how === 'cut' ? response.destroy() : undefined));
 }
 
-/** The finish reason and the usage. */
-const ENDING_EVENTS = 2;
+/** The finish reason or the usage. */
+function isEnding(event: unknown): boolean {
+  const [choice] = (event as { choices?: { finish_reason?: string | null }[] }).choices ?? [];
+  return choice === undefined || (choice.finish_reason ?? null) !== null;
+}
 
 async function streamReply(
   step: ReplyStep,
@@ -216,7 +219,7 @@ async function streamReply(
   for (const [count, event] of events.entries()) {
     if (count >= limit) return breakOff(step, event, response);
     // The first event only opens the reply, and providers send its end at once.
-    const isPart = count < events.length - ENDING_EVENTS;
+    const isPart = !isEnding(event);
     const pause = isPart ? pauseBefore(step, count, performance.now() - begun) : 0;
     if (pause > 0) await sleep(pause, undefined, { signal: gone });
     await sendEvent(response, step.stamped ? stamped(event) : event);
