@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -40,6 +41,22 @@ const MAX_FIELD_BYTES = 65_536;
 
 /** What a multipart request may be longer than its files: headers of parts and other fields. */
 const ENVELOPE_BYTES = 4_194_304;
+
+/** How long the rest of a refused request is read and dropped before the answer ends the connection. */
+const PASS_BY_MS = 2_000;
+
+/**
+ * Reads what is still on its way and drops it: a connection that is closed in the face of a client that still sends is
+ * reset, and takes the answer with it.
+ */
+async function passBy(request: IncomingMessage): Promise<void> {
+  request.resume();
+  if (request.readableEnded || request.destroyed) return;
+  const stop = AbortSignal.timeout(PASS_BY_MS);
+  await Promise.race([once(request, 'end', { signal: stop }), once(request, 'close', { signal: stop })]).catch(
+    () => undefined,
+  );
+}
 
 /**
  * Reads a multipart request part by part into staging files, whatever its length never holding more than a chunk.
@@ -90,10 +107,10 @@ export async function receiveUploads(request: IncomingMessage, options: ReceiveO
     return (await Promise.all(parts)).filter((part) => part !== null);
   } catch (error) {
     request.unpipe(parser);
-    // What is still on its way is read and dropped, so that the client gets to read the answer.
-    request.resume();
+    const passed = passBy(request);
     await Promise.allSettled(parts);
     await discard(written);
+    await passed;
     throw error;
   }
 }
