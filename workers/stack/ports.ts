@@ -1,6 +1,11 @@
 /** Local TCP ports: whether one is free, and free ones that do not collide with each other. */
+import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { AppError } from '../../contracts';
+
+const LOWEST_PORT = 20_000;
+const HIGHEST_PORT = 32_000;
+const PORT_ATTEMPTS = 20;
 
 export interface PortWish {
   /** A port that the user named: taken means an error, never another port. */
@@ -47,10 +52,21 @@ async function holdPort(wish: PortWish): Promise<Server> {
       `Port ${wish.named} (${wish.purpose}) is taken by another program. Stop that program, or ${wish.remedy}.`,
     );
   }
-  const server =
-    (wish.preferred !== undefined && (await tryListen(wish.preferred, host))) || (await tryListen(0, host));
+  const server = (wish.preferred !== undefined && (await tryListen(wish.preferred, host))) || (await holdAnyPort(host));
   if (!server) throw new AppError('unavailable', `No free port was found for ${wish.purpose}.`);
   return server;
+}
+
+/**
+ * A port from below the range that systems take the near ends of connections from: one of those may be taken by any
+ * connection between our choice and the start of the server.
+ */
+async function holdAnyPort(host: string): Promise<Server | undefined> {
+  for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
+    const server = await tryListen(randomInt(LOWEST_PORT, HIGHEST_PORT), host);
+    if (server) return server;
+  }
+  return tryListen(0, host);
 }
 
 /** Undefined where the port is taken or may not be used. */
