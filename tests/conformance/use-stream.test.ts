@@ -137,7 +137,7 @@ test('an interrupt shows, and a resume goes on to the end', async () => {
 test('messages sent while a run is on are queued on the server, in order, and streamed one after the other', async () => {
   const { hook, sent, errors } = openPage();
   hook.initThreadId(undefined);
-  const first = hook.submit(human('PLAN:delay=700 tokens=1') as unknown as State);
+  const first = hook.submit(human('PLAN:delay=2500 tokens=1') as unknown as State);
   await until(() => hook.threadId !== undefined && sent.length >= 2, 'the first run');
   await hook.submit(human('PLAN:tokens=2') as unknown as State);
   await hook.submit(human('PLAN:tokens=3') as unknown as State);
@@ -160,7 +160,7 @@ test('messages sent while a run is on are queued on the server, in order, and st
 test('a queued message can be withdrawn', async () => {
   const { hook, sent } = openPage();
   hook.initThreadId(undefined);
-  const first = hook.submit(human('PLAN:delay=700 tokens=1') as unknown as State);
+  const first = hook.submit(human('PLAN:delay=2500 tokens=1') as unknown as State);
   await until(() => hook.threadId !== undefined && sent.length >= 2, 'the first run');
   await hook.submit(human('PLAN:tokens=2') as unknown as State);
   const [entry] = hook.queueEntries;
