@@ -9,7 +9,7 @@ import type { ModelTurnInput, NextMove } from '../contracts';
 export interface ModelCalls {
   /** Starts or joins the call and waits a moment for it; null when it goes on. */
   start(turn: ModelTurnInput, signal: AbortSignal): Promise<NextMove | null>;
-  /** Starts or joins the call and waits for its end. A signal that aborts ends the call. */
+  /** Starts or joins the call and waits for its end. A signal that aborts ends the call, unless others wait for it. */
   follow(turn: ModelTurnInput, signal: AbortSignal): Promise<NextMove>;
   /** Once no more calls are started: resolves when all that go on were joined, or when the time is over. */
   joined(limitMs: number): Promise<void>;
@@ -42,11 +42,12 @@ export function createModelCalls(options: ModelCallsOptions): ModelCalls {
   function join(turn: ModelTurnInput): Call {
     const key = `${turn.runId}/${turn.turn}`;
     const known = calls.get(key);
-    if (known !== undefined) return known;
+    // One that was ended is only on its way out.
+    if (known !== undefined && !known.abort.signal.aborted) return known;
     const abort = new AbortController();
     const outcome = begin(turn, abort.signal).finally(() => {
       call.over = true;
-      calls.delete(key);
+      if (calls.get(key) === call) calls.delete(key);
     });
     const call: Call = { outcome, abort, attendants: 0, unattended: null, over: false };
     // Nobody may be waiting when it fails; whoever asks next starts anew.
@@ -58,11 +59,15 @@ export function createModelCalls(options: ModelCallsOptions): ModelCalls {
   async function attend<T>(call: Call, signal: AbortSignal, others: Promise<T>[]): Promise<NextMove | T> {
     if (call.unattended !== null) clearTimeout(call.unattended);
     call.attendants += 1;
-    const stop = () => call.abort.abort(signal.reason);
+    let leave: (reason: unknown) => void = () => undefined;
+    const left = new Promise<never>((_, reject) => (leave = reject));
+    left.catch(() => undefined);
+    // An attempt that was given up must not take the call from the attempt that followed it.
+    const stop = () => (call.attendants === 1 ? call.abort.abort(signal.reason) : leave(signal.reason));
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     try {
-      return await Promise.race([call.outcome, ...others]);
+      return await Promise.race([call.outcome, left, ...others]);
     } finally {
       signal.removeEventListener('abort', stop);
       call.attendants -= 1;

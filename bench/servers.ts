@@ -2,16 +2,9 @@
  * A PostgreSQL and a Temporal server as `npm start` runs them, with the settings of production: every commit is
  * written through. The product and the peers of a benchmark share them; each peer has a database of its own.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { Client } from 'pg';
-import { findTestTemporal } from '../tests/support/services';
-import { choosePorts } from '../workers/stack/ports';
-import { startPostgres } from '../workers/stack/postgres/postgres-server';
-import { startTemporal } from '../workers/stack/temporal-server';
-import type { StopMode } from '../workers/stack/launch';
+import { startServerPair } from '../tests/support/services';
 
 export interface ServersOptions {
   /** Settings of PostgreSQL beside those of `npm start`, such as more connections for many clients. */
@@ -32,50 +25,17 @@ export interface Servers {
 }
 
 export async function startServers({ postgresSettings }: ServersOptions = {}): Promise<Servers> {
-  const directory = await mkdtemp(join(tmpdir(), 'deer-flow-bench-servers-'));
-  await chmod(directory, 0o755);
-  const started: { stop(mode: StopMode): Promise<void> }[] = [];
-  const close = async (): Promise<void> => {
-    await Promise.all(started.map((server) => server.stop('drain')));
-    await rm(directory, { recursive: true, force: true });
-  };
+  const pair = await startServerPair(postgresSettings);
   try {
-    const executable = await findTestTemporal();
-    const [databasePort = 0, temporalPort = 0, uiPort = 0] = await choosePorts(
-      ['PostgreSQL', 'Temporal', 'the Temporal UI'].map((purpose) => ({ purpose, remedy: '' })),
-    );
-    const postgres = await startPostgres({
-      directory: join(directory, 'postgres'),
-      logFile: join(directory, 'postgres.log'),
-      port: databasePort,
-      settings: postgresSettings,
-    });
-    started.push(postgres);
-    const temporalDatabaseFile = join(directory, 'temporal.db');
-    const temporal = await startTemporal({
-      executable,
-      databaseFile: temporalDatabaseFile,
-      logFile: join(directory, 'temporal.log'),
-      port: temporalPort,
-      uiPort,
-      env: process.env,
-    });
-    started.push(temporal);
+    const { databaseUrl, temporalAddress } = pair;
     return {
-      databaseUrl: postgres.url,
-      temporalAddress: temporal.address,
-      postgresPid: postgres.pid,
-      temporalPid: temporal.pid,
-      temporalDatabaseFile,
-      versions: {
-        postgres: await postgresVersion(postgres.url),
-        temporal: await temporalVersion(temporal.address),
-      },
-      createDatabase: (name) => createDatabase(postgres.url, name),
-      close,
+      ...pair,
+      versions: { postgres: await postgresVersion(databaseUrl), temporal: await temporalVersion(temporalAddress) },
+      createDatabase: (name) => createDatabase(databaseUrl, name),
+      close: () => pair.stop(),
     };
   } catch (error) {
-    await close();
+    await pair.stop();
     throw error;
   }
 }

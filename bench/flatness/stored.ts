@@ -1,5 +1,4 @@
 /** Reads what a run left in PostgreSQL and in Temporal. */
-import type { Client } from '@temporalio/client';
 import type { Pool } from 'pg';
 
 /** Bytes of all tables of the product with their indexes and out-of-line values, as they lie on disk. */
@@ -45,23 +44,4 @@ export async function faultOf(pool: Pool, runId: string, turns: number): Promise
     return `the run of ${turns} turns made ${run.calls} calls of the model and stored ${run.replies} replies`;
   }
   return run.dense ? null : "the run's events have a gap";
-}
-
-export interface HistorySize {
-  events: number;
-  bytes: number;
-}
-
-/** The size of every execution of a workflow, the newest first: a long run continues as new. */
-export async function historySizes(client: Client, workflowId: string): Promise<HistorySize[]> {
-  const sizes: HistorySize[] = [];
-  for (let execution: string | undefined, more = true; more;) {
-    const handle = client.workflow.getHandle(workflowId, execution);
-    const { historyLength, historySize = 0 } = await handle.describe();
-    sizes.push({ events: historyLength, bytes: historySize });
-    const [started] = (await handle.fetchHistory()).events ?? [];
-    execution = started?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
-    more = Boolean(execution);
-  }
-  return sizes;
 }

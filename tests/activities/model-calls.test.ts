@@ -97,3 +97,28 @@ test('before a worker stops, a slow call is waited for until somebody has joined
   asked[0]?.answer();
   expect(await followed).toEqual(END);
 });
+
+test('an attempt that is given up leaves the call to the attempt that joined it', async () => {
+  const { asked, call } = scripted();
+  const calls = createModelCalls({ call, startWaitMs: 10 });
+  const first = new AbortController();
+  const given = calls.follow(TURN, first.signal);
+  const kept = calls.follow(TURN, forever());
+  first.abort();
+  await expect(given).rejects.toThrow();
+  expect(asked[0]?.signal.aborted).toBe(false);
+  asked[0]?.answer();
+  expect(await kept).toEqual(END);
+});
+
+test('who asks while a stopped call is on its way out gets a call of its own', async () => {
+  const { asked, call } = scripted();
+  const calls = createModelCalls({ call, startWaitMs: 10 });
+  const stop = new AbortController();
+  const stopped = calls.follow(TURN, stop.signal);
+  stop.abort();
+  const next = calls.follow(TURN, forever());
+  await expect(stopped).rejects.toThrow('stopped');
+  asked[1]?.answer();
+  expect(await next).toEqual(END);
+});

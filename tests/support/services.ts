@@ -45,7 +45,15 @@ export function findTestTemporal(): Promise<string> {
   });
 }
 
-export async function startTestServices(): Promise<StartedServices> {
+export interface ServerPair extends StartedServices {
+  postgresPid: number;
+  temporalPid: number;
+  /** Where Temporal keeps its data. */
+  temporalDatabaseFile: string;
+}
+
+/** A PostgreSQL with these settings beside those of `npm start`, and a Temporal server, in a new temporary folder. */
+export async function startServerPair(postgresSettings: Readonly<Record<string, string>> = {}): Promise<ServerPair> {
   const directory = mkdtempSync(join(tmpdir(), 'deer-flow-services-'));
   chmodSync(directory, 0o755);
   const started: { stop(mode: 'drain' | 'now'): Promise<void> }[] = [];
@@ -62,22 +70,34 @@ export async function startTestServices(): Promise<StartedServices> {
       directory: join(directory, 'postgres'),
       logFile: join(directory, 'postgres.log'),
       port: databasePort,
-      // The data lives for one run of the tests: losing it in a crash of the machine costs nothing.
-      settings: { fsync: 'off', full_page_writes: 'off' },
+      settings: postgresSettings,
     });
     started.push(postgres);
+    const temporalDatabaseFile = join(directory, 'temporal.db');
     const temporal = await startTemporal({
       executable,
-      databaseFile: join(directory, 'temporal.db'),
+      databaseFile: temporalDatabaseFile,
       logFile: join(directory, 'temporal.log'),
       port: temporalPort,
       uiPort,
       env: process.env,
     });
     started.push(temporal);
-    return { databaseUrl: postgres.url, temporalAddress: temporal.address, stop };
+    return {
+      databaseUrl: postgres.url,
+      temporalAddress: temporal.address,
+      postgresPid: postgres.pid,
+      temporalPid: temporal.pid,
+      temporalDatabaseFile,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** The data lives for one run of the tests: losing it in a crash of the machine costs nothing. */
+export function startTestServices(): Promise<ServerPair> {
+  return startServerPair({ fsync: 'off', full_page_writes: 'off' });
 }

@@ -1,5 +1,6 @@
 import { runWorkflowId } from '../../../contracts';
-import type { Client } from '@temporalio/client';
+import { historySizes } from '../../support/history-sizes';
+import type { HistorySize } from '../../support/history-sizes';
 import type { ApiClient, Product } from '../../support/product';
 import { createApiClient, startProduct } from '../../support/product';
 import { expectSoundRun } from '../../support/product/invariants';
@@ -18,25 +19,6 @@ beforeAll(async () => {
   api = createApiClient(() => product.url);
 });
 afterAll(() => product.close());
-
-interface HistorySize {
-  events: number;
-  bytes: number;
-}
-
-/** The size of every execution of a workflow, the newest first. */
-async function historySizes(client: Client, workflowId: string): Promise<HistorySize[]> {
-  const sizes: HistorySize[] = [];
-  for (let execution: string | undefined, more = true; more;) {
-    const handle = client.workflow.getHandle(workflowId, execution);
-    const { historyLength, historySize = 0 } = await handle.describe();
-    sizes.push({ events: historyLength, bytes: historySize });
-    const [started] = (await handle.fetchHistory()).events ?? [];
-    execution = started?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
-    more = Boolean(execution);
-  }
-  return sizes;
-}
 
 interface Stretch {
   /** Bytes of all rows that a turn adds, on average. */
