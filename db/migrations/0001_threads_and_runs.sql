@@ -32,8 +32,6 @@ create table thread_messages (
   primary key (thread_id, message_id, since)
 );
 create index thread_messages_open on thread_messages (thread_id, position) where until is null;
--- A message has one open version; also how a step finds a message by its id.
-create unique index thread_messages_current on thread_messages (thread_id, message_id) where until is null;
 create index thread_messages_since on thread_messages (thread_id, since);
 create index thread_messages_until on thread_messages (thread_id, until) where until is not null;
 

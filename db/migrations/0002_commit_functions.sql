@@ -32,12 +32,11 @@ end $$;
 create function restore_thread(p_thread_id text, p_watermark bigint, p_seq bigint)
 returns void language plpgsql as $$
 begin
-  -- First what came later is closed: a message has one open version.
-  update thread_messages set until = p_seq
-    where thread_id = p_thread_id and until is null and since > p_watermark and since < p_seq;
   insert into thread_messages (thread_id, message_id, position, since, run_id, body)
     select thread_id, message_id, position, p_seq, run_id, body from thread_messages
     where thread_id = p_thread_id and since <= p_watermark and until > p_watermark;
+  update thread_messages set until = p_seq
+    where thread_id = p_thread_id and until is null and since > p_watermark and since < p_seq;
   insert into thread_channels (thread_id, channel, since, value)
     select thread_id, channel, p_seq, value from thread_channels
     where thread_id = p_thread_id and since <= p_watermark and until > p_watermark;
@@ -80,8 +79,7 @@ end $$;
 --   events            [{kind, payload, message_id?}]; kinds state and checkpoint get the watermark filled in
 --   phase             {checkpoint, events}: applied by the tool result that completes its turn
 --   touch             false leaves the thread's updated_at alone
--- Returns {seq, phase_complete, position, cancel_action}: the position of the first message, where there is one, and the
--- wish to cancel that the run's row held.
+-- Returns {seq, head, phase_complete, duplicate}.
 create function commit_step(p jsonb) returns jsonb language plpgsql as $$
 declare
   v_thread text := p ->> 'thread_id';
@@ -92,12 +90,8 @@ declare
   v_journal bigint;
   v_parent uuid;
   v_item jsonb;
-  -- Ids in variables: the planner does not look for an expression in an index.
-  v_id text;
   v_index int := 0;
   v_position bigint;
-  v_first_position bigint;
-  v_cancel text;
   v_call tool_calls%rowtype;
   v_checkpoint jsonb := p -> 'checkpoint';
   v_events jsonb := coalesce(p -> 'events', '[]');
@@ -143,9 +137,8 @@ begin
     if not found then
       raise exception 'tool call % is done', p #>> '{tool_result,tool_call_id}' using errcode = 'DF003';
     end if;
-    v_id := v_call.message_id;
     select position + 1 + v_call.place into v_position from thread_messages
-      where thread_id = v_thread and message_id = v_id and until is null;
+      where thread_id = v_thread and message_id = v_call.message_id and until is null;
     v_messages := v_messages || jsonb_build_array(jsonb_build_object(
       'id', p #>> '{tool_result,message,id}', 'body', p #> '{tool_result,message}', 'position', v_position));
     v_journal_rows := v_journal_rows || jsonb_build_array(p #> '{tool_result,journal}');
@@ -161,24 +154,22 @@ begin
     perform restore_thread(v_thread, (p ->> 'restore')::bigint, v_seq);
   end if;
 
-  for v_id in select value from jsonb_array_elements_text(coalesce(p -> 'remove_messages', '[]')) loop
+  for v_item in select value from jsonb_array_elements(coalesce(p -> 'remove_messages', '[]')) loop
     update thread_messages set until = v_seq
-      where thread_id = v_thread and message_id = v_id and until is null;
+      where thread_id = v_thread and message_id = v_item #>> '{}' and until is null;
   end loop;
 
   for v_item in select value from jsonb_array_elements(v_messages) loop
-    v_id := v_item ->> 'id';
     update thread_messages set until = v_seq
-      where thread_id = v_thread and message_id = v_id and until is null and since < v_seq
+      where thread_id = v_thread and message_id = v_item ->> 'id' and until is null and since < v_seq
       returning position into v_position;
     if not found then
       v_position := coalesce((v_item ->> 'position')::bigint, v_first * 10000 + v_index);
     end if;
     insert into thread_messages (thread_id, message_id, position, since, run_id, body)
-      values (v_thread, v_id, v_position, v_seq, v_run, (v_item -> 'body')::json)
+      values (v_thread, v_item ->> 'id', v_position, v_seq, v_run, (v_item -> 'body')::json)
       on conflict (thread_id, message_id, since)
         do update set body = excluded.body, position = excluded.position, until = null;
-    v_first_position := coalesce(v_first_position, v_position);
     v_index := v_index + 1;
   end loop;
 
@@ -228,8 +219,7 @@ begin
         total_output_tokens = total_output_tokens + coalesce((p #>> '{usage,output}')::bigint, 0),
         total_tokens = total_tokens + coalesce((p #>> '{usage,total}')::bigint, 0),
         lead_agent_tokens = lead_agent_tokens + coalesce((p #>> '{usage,total}')::bigint, 0)
-      where run_id = v_run
-      returning cancel_action into v_cancel;
+      where run_id = v_run;
     if jsonb_array_length(v_events) > 0 then
       select jsonb_agg(
           case when e.value ->> 'kind' in ('state', 'checkpoint')
@@ -241,6 +231,5 @@ begin
     end if;
   end if;
 
-  return jsonb_build_object('seq', v_seq, 'phase_complete', v_complete, 'position', v_first_position,
-    'cancel_action', v_cancel);
+  return jsonb_build_object('seq', v_seq, 'phase_complete', v_complete);
 end $$;

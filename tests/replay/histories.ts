@@ -1,6 +1,6 @@
 /** The recorded histories: one file each, packed where it is long. */
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { findInstallation } from '../../workers/stack/project-root';
@@ -15,15 +15,21 @@ const READABLE_LENGTH = 100_000;
 /** `<pid>@<host>`, as the SDK names workers and their queues. */
 const IDENTITY = /\b\d+@[\w.-]+?(?=[-"][0-9a-f"\n,])/g;
 
-export function storedNames(): string[] {
-  return readdirSync(FOLDER)
+export function storedNames(folder = '.'): string[] {
+  return readdirSync(join(FOLDER, folder))
     .filter((file) => SUFFIX.test(file))
-    .map((file) => file.replace(SUFFIX, ''))
+    .map((file) => join(folder, file.replace(SUFFIX, '')))
     .sort();
 }
 
+/** Histories from before a change of the workflows that runs under way must survive. */
+export const OLDER = 'model-calls-as-activities';
+
+/** @param name Of a history, or `folder/name` of an older one. */
 export function historyText(name: string): string {
-  const file = readdirSync(FOLDER).find((candidate) => candidate.replace(SUFFIX, '') === name);
+  const file = readdirSync(join(FOLDER, dirname(name)))
+    .map((candidate) => join(dirname(name), candidate))
+    .find((candidate) => candidate.replace(SUFFIX, '') === name);
   if (file === undefined) throw new Error(`There is no history ${name}.`);
   const bytes = readFileSync(join(FOLDER, file));
   return (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { findInstallation } from '../../workers/stack/project-root';
-import { historyText, loadHistory, storedNames } from './histories';
+import { OLDER, historyText, loadHistory, storedNames } from './histories';
 import type { History } from './histories';
 
 const BUNDLE = join(findInstallation(), 'dist', 'workflow-bundle.js');
@@ -54,6 +54,16 @@ describe('runs that are under way survive a new version of the workflows', () =>
   });
 
   test.each(PATHS)('%s replays without a difference', async (name) => {
+    await replay(loadHistory(name), name);
+  });
+
+  const older = storedNames(OLDER);
+
+  test('runs that began when every model call was an activity are among them', () => {
+    expect(older.length).toBeGreaterThanOrEqual(19);
+  });
+
+  test.each(older)('%s replays without a difference', async (name) => {
     await replay(loadHistory(name), name);
   });
 
