@@ -122,17 +122,17 @@ describe('writing', () => {
   it('a link to a file and the file itself share one lock', async () => {
     await writeFile(host('a.txt'), '');
     await symlink('a.txt', host('b.txt'));
-    const order: string[] = [];
-    await Promise.all([
-      fixture.sandbox.exclusively(workspace('a.txt'), async () => {
+    const steps: string[] = [];
+    const hold = (name: string) =>
+      fixture.sandbox.exclusively(workspace(name), async () => {
+        steps.push(`enter ${name}`);
         await new Promise((resolve) => setTimeout(resolve, 30));
-        order.push('a');
-      }),
-      fixture.sandbox.exclusively(workspace('b.txt'), async () => {
-        order.push('b');
-      }),
-    ]);
-    expect(order).toEqual(['a', 'b']);
+        steps.push(`leave ${name}`);
+      });
+    await Promise.all([hold('a.txt'), hold('b.txt')]);
+    const first = steps[0] === 'enter a.txt' ? 'a.txt' : 'b.txt';
+    const second = first === 'a.txt' ? 'b.txt' : 'a.txt';
+    expect(steps).toEqual([`enter ${first}`, `leave ${first}`, `enter ${second}`, `leave ${second}`]);
   });
 });
 
