@@ -59,7 +59,8 @@ export function createConversationCache(turns: TurnStore, maxThreads = MAX_THREA
 }
 
 function apply(conversation: Conversation, changes: readonly MessageChange[]): void {
-  let lastPosition = Math.max(-1, ...[...conversation.byId.values()].slice(-1).map((entry) => entry.position));
+  const last = conversation.ordered.at(-1);
+  let lastPosition = last === undefined ? -1 : (conversation.byId.get(last.id)?.position ?? -1);
   let sorted = true;
   const ordered = [...conversation.ordered];
   for (const { messageId, position, message } of changes) {

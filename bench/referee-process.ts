@@ -8,6 +8,7 @@ import type { WireRequest } from '../models/demo/completion-wire';
 import { wireText } from '../models/demo/completion-wire';
 import { planOf } from '../tests/support/fake-model/plan';
 import { startFakeModel } from '../tests/support/fake-model/server';
+import { createGrowingConversations } from './growing-conversations';
 import type { PeerTool } from './peer-protocol';
 import type { RefereeCounts } from './referee';
 
@@ -28,7 +29,7 @@ async function main(): Promise<void> {
     (turns[plan.turn - 1] ??= []).push(Date.now());
   };
 
-  const model = await startFakeModel({ record: false, observe });
+  const model = await startFakeModel({ record: false, parse: createGrowingConversations(), observe });
   process.stdout.write(`${JSON.stringify({ baseUrl: model.baseUrl })}\n`);
   const lines = createInterface(process.stdin);
   lines.on('line', () => {

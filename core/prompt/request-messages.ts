@@ -17,10 +17,9 @@ function isWithheld(message: Message): boolean {
 
 /** System text of a conversation, which goes behind our own prompt: strict providers take one system message only. */
 export function conversationSystemText(log: readonly Message[]): string {
-  return log
-    .filter((message) => message.type === 'system')
-    .map((message) => contentText(message.content))
-    .join('\n\n');
+  const texts: string[] = [];
+  for (const message of log) if (message.type === 'system') texts.push(contentText(message.content));
+  return texts.join('\n\n');
 }
 
 const MAX_LISTED_FILES = 10;

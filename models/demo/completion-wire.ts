@@ -30,8 +30,13 @@ export interface WireUsage {
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
+export type ParseRequest = (body: Buffer) => WireRequest | null;
+
 /** Null where the body is no request. */
-export async function readWireRequest(request: IncomingMessage): Promise<WireRequest | null> {
+export async function readWireRequest(
+  request: IncomingMessage,
+  parse: ParseRequest = parseWireRequest,
+): Promise<WireRequest | null> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const bytes of request as AsyncIterable<Buffer>) {
@@ -39,10 +44,16 @@ export async function readWireRequest(request: IncomingMessage): Promise<WireReq
     if (size > MAX_BODY_BYTES) return null;
     parts.push(bytes);
   }
+  return parse(Buffer.concat(parts));
+}
+
+/** Null where the body is no request. */
+export function parseWireRequest(body: Buffer): WireRequest | null {
   try {
-    const body: unknown = JSON.parse(Buffer.concat(parts).toString('utf8'));
-    const valid = typeof body === 'object' && body !== null && 'messages' in body && Array.isArray(body.messages);
-    return valid ? (body as WireRequest) : null;
+    const request: unknown = JSON.parse(body.toString('utf8'));
+    const valid =
+      typeof request === 'object' && request !== null && 'messages' in request && Array.isArray(request.messages);
+    return valid ? (request as WireRequest) : null;
   } catch {
     return null;
   }

@@ -3,17 +3,18 @@
  * chunks are read here, because its own message classes drop what some servers send and re-parse long arguments with
  * every chunk.
  */
+import { randomUUID } from 'node:crypto';
 import { ChatOpenAICompletions } from '@langchain/openai';
 import type { ChatOpenAICallOptions, OpenAIClient } from '@langchain/openai';
 import { AppError } from '../../contracts';
 import type { ChatModel, ModelReply, ModelRequest } from '../chat-model';
 import { connectionFailure, emptyReplyFailure, providerFailure, readRetryAfter, stalledFailure } from '../failure';
 import type { ClientOptions } from './client-options';
+import { createEncodeMessages, holdPlace } from './message-bytes';
+import type { EncodeMessages } from './message-bytes';
 import { ReplyBuilder } from './reply-builder';
 import { createWatchedFetch, problemFromBody } from './watched-fetch';
 import type { StreamWatch } from './watched-fetch';
-import { createWireMessages } from './wire-messages';
-import type { ToWireMessages } from './wire-messages';
 
 export interface OpenAiChatModelOptions {
   name: string;
@@ -33,15 +34,16 @@ class ReaderError extends Error {
 }
 
 export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatModel {
-  const toWire = createWireMessages({ model: options.client.fields.model ?? '', echoReasoning: options.echoReasoning });
+  const { client, echoReasoning } = options;
+  const encodeMessages = createEncodeMessages({ model: client.fields.model ?? '', echoReasoning });
   return {
     name: options.name,
     provider: 'openai',
-    reply: (request) => attempt({ ...options, toWire }, request),
+    reply: (request) => attempt({ ...options, encodeMessages }, request),
   };
 }
 
-type AttemptOptions = OpenAiChatModelOptions & { toWire: ToWireMessages };
+type AttemptOptions = OpenAiChatModelOptions & { encodeMessages: EncodeMessages };
 
 async function attempt(options: AttemptOptions, request: ModelRequest): Promise<ModelReply> {
   request.signal.throwIfAborted();
@@ -57,8 +59,11 @@ async function attempt(options: AttemptOptions, request: ModelRequest): Promise<
       stalled = true;
       abort.abort();
     };
-    const fetch = createWatchedFetch({ watch, stallTimeoutMs: options.stallTimeoutMs, onStall });
-    await readReply({ options, request, builder, fetch, signal: abort.signal });
+    const { stallTimeoutMs } = options;
+    const place = holdPlace(randomUUID(), options.encodeMessages(request.system, request.messages));
+    const send = createWatchedFetch({ watch, stallTimeoutMs, onStall, fetchImplementation: place.fill(fetch) });
+    const { messages } = place;
+    await readReply({ options, request, messages, builder, fetch: send, signal: abort.signal });
   } catch (error) {
     if (error instanceof ReaderError) throw error.reason;
     failure = error;
@@ -81,16 +86,19 @@ async function attempt(options: AttemptOptions, request: ModelRequest): Promise<
 interface ReadReplyOptions {
   options: AttemptOptions;
   request: ModelRequest;
+  /** What stands for the messages in what the client encodes. */
+  messages: Completions['messages'];
   builder: ReplyBuilder;
   fetch: typeof fetch;
   signal: AbortSignal;
 }
 
-async function readReply({ options, request, builder, fetch, signal }: ReadReplyOptions): Promise<void> {
+async function readReply(reading: ReadReplyOptions): Promise<void> {
+  const { options, request, messages, builder, fetch, signal } = reading;
   const { fields } = options.client;
   // One client per attempt keeps what is watched apart; making one costs microseconds.
   const client = new ChatOpenAICompletions({ ...fields, configuration: { ...fields.configuration, fetch } });
-  const stream = await client.completionWithRetry(buildRequest(client, options.toWire, request), { signal });
+  const stream = await client.completionWithRetry(buildRequest(client, request, messages), { signal });
   for await (const chunk of stream) {
     const delta = builder.add(chunk);
     if (delta === null || request.onDelta === undefined) continue;
@@ -104,14 +112,13 @@ async function readReply({ options, request, builder, fetch, signal }: ReadReply
 
 function buildRequest(
   client: ChatOpenAICompletions<ChatOpenAICallOptions>,
-  toWire: ToWireMessages,
   request: ModelRequest,
+  messages: Completions['messages'],
 ): Completions {
   const tools = request.tools.map(({ name, description, parameters }) => ({
     type: 'function' as const,
     function: { name, description, parameters },
   }));
-  const messages = toWire(request.system, request.messages);
   return { ...client.invocationParams({ tools }, { streaming: true }), messages, stream: true };
 }
 

@@ -17,14 +17,13 @@ export interface WatchedFetchOptions {
   stallTimeoutMs: number;
   /** Called once when nothing arrived for that long; it must abort the attempt. */
   onStall: () => void;
-  /** Only for tests of this file. */
-  fetchImplementation?: typeof fetch;
+  fetchImplementation: typeof fetch;
 }
 
 const END_MARK = '[DONE]';
 
 export function createWatchedFetch(options: WatchedFetchOptions): typeof fetch {
-  const { watch, stallTimeoutMs, onStall, fetchImplementation = fetch } = options;
+  const { watch, stallTimeoutMs, onStall, fetchImplementation } = options;
 
   async function timed<Value>(wait: Promise<Value>): Promise<Value> {
     const timer = setTimeout(onStall, stallTimeoutMs);

@@ -1,6 +1,6 @@
 /**
  * Our messages as chat completions, by way of LangChain's own conversion, in the one form that every OpenAI-compatible
- * server accepts. Each message is converted once for as long as it lives: a conversation is sent again with every turn.
+ * server accepts.
  */
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
@@ -16,15 +16,17 @@ export interface WireMessagesOptions {
   echoReasoning: boolean;
 }
 
-/** Converts a whole conversation. Messages are never changed in place, so what was made of one stays true. */
-export type ToWireMessages = (system: string, messages: readonly Message[]) => WireMessage[];
+export interface ToWire {
+  /** Our own instructions and those of the conversation. */
+  system(system: string, messages: readonly Message[]): WireMessage[];
+  /** `lasting` says that it will be the same for as long as the message lives, whatever follows it. */
+  message(message: Message, messages: readonly Message[], position: number): { wire: WireMessage[]; lasting: boolean };
+}
 
 /** Block types of chat completions; a server refuses a whole request for one block that it does not know. */
 const KNOWN_BLOCKS = new Set(['text', 'image_url', 'input_audio', 'file']);
 
-export function createWireMessages(options: WireMessagesOptions): ToWireMessages {
-  const known = new WeakMap<Message, WireMessage[]>();
-
+export function createToWire(options: WireMessagesOptions): ToWire {
   function convert(message: BaseMessage | null): WireMessage[] {
     if (message === null) return [];
     return convertMessagesToCompletionsMessageParams({ messages: [message], model: options.model });
@@ -44,17 +46,12 @@ export function createWireMessages(options: WireMessagesOptions): ToWireMessages
     return wire;
   }
 
-  return (system, messages) => {
-    const wire = convert(systemMessage(system, messages));
-    messages.forEach((message, position) => {
-      let converted = known.get(message);
-      if (converted === undefined) {
-        converted = convertOne(message, messages, position);
-        if (!dependsOnFollowing(message)) known.set(message, converted);
-      }
-      wire.push(...converted);
-    });
-    return wire;
+  return {
+    system: (system, messages) => convert(systemMessage(system, messages)),
+    message: (message, messages, position) => ({
+      wire: convertOne(message, messages, position),
+      lasting: !dependsOnFollowing(message),
+    }),
   };
 }
 
@@ -64,8 +61,9 @@ function dependsOnFollowing(message: Message): boolean {
 
 /** Servers take one system message and only at the front, so later ones are joined to it. */
 function systemMessage(system: string, messages: readonly Message[]): SystemMessage | null {
-  const later = messages.filter((message) => message.type === 'system').map(({ content }) => textOf(content));
-  const instructions = [system, ...later].filter((text) => text.trim() !== '').join('\n\n');
+  const texts = [system];
+  for (const message of messages) if (message.type === 'system') texts.push(textOf(message.content));
+  const instructions = texts.filter((text) => text.trim() !== '').join('\n\n');
   return instructions === '' ? null : new SystemMessage(instructions);
 }
 

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   chunkOf,
   completionOf,
+  parseWireRequest,
   readWireRequest,
   sendEvent,
   sendJson,
@@ -13,7 +14,7 @@ import {
   usageChunk,
   wireToolCall,
 } from '../../../models/demo/completion-wire';
-import type { WireRequest } from '../../../models/demo/completion-wire';
+import type { ParseRequest, WireRequest } from '../../../models/demo/completion-wire';
 import { planStep } from './plan';
 import type { ReplyStep, Step } from './steps';
 import { brokenRule } from './strict';
@@ -55,6 +56,8 @@ export interface FakeModelOptions {
   port?: number;
   /** False keeps no requests, for long load tests. */
   record?: boolean;
+  /** How a body is read, for long conversations that come again and again. */
+  parse?: ParseRequest;
   /** Hears every request, also those that break a rule, for who keeps none. */
   observe?: (request: WireRequest) => void;
   /** Answers what no script answers. */
@@ -67,6 +70,7 @@ export async function startFakeModel({
   strict = true,
   port = 0,
   record = true,
+  parse = parseWireRequest,
   observe,
   answer: answerOf = planStep,
   onAsked,
@@ -80,7 +84,7 @@ export async function startFakeModel({
     if (request.method !== 'POST' || request.url?.split('?')[0] !== '/v1/chat/completions') {
       return sendJson(response, 404, { error: { message: 'not found' } });
     }
-    const body = await readWireRequest(request);
+    const body = await readWireRequest(request, parse);
     if (body === null) return sendJson(response, 400, { error: { message: 'the body is no request' } });
     const key = body.model !== undefined && scripts.has(body.model) ? body.model : 'default';
     const recorded: RecordedRequest = { at: Date.now(), key, headers: request.headers, body, abandoned: false };
