@@ -44,8 +44,6 @@ const INACTIVE_KEYS: Readonly<Record<string, readonly string[]>> = {
     'workspace_id',
   ],
   skills: ['use', 'deferred_discovery'],
-  title: ['max_words', 'model_name', 'prompt_template'],
-  llm_call: ['max_concurrent_calls'],
   // The stream of a run lies in PostgreSQL whole: there is no buffer to size and no broker to choose.
   stream_bridge: ['type', 'redis_url', 'queue_maxsize', 'max_connections', 'stream_ttl_seconds'],
   uploads: ['auto_convert_documents', 'pdf_converter'],

@@ -3,68 +3,49 @@ import { AppError } from '../contracts';
 import type { Config, ModelConfig } from '../contracts/schemas/config';
 import type { Logger } from '../observability';
 import type { ChatModel } from './chat-model';
-import { createOpenAiChatModel, toClientOptions } from './openai';
+import { ADAPTERS, findAdapter } from './adapters';
+import type { ReasoningWish } from './reasoning';
+import { applyReasoning } from './reasoning';
 
 export interface ChatModelFactory {
   /** Names in the order of the configuration; the first is the default. */
   names(): string[];
   /** The model of that name. An unknown name gets the default, with a warning in the log. */
-  resolve(name?: string | null): ChatModel;
+  resolve(name?: string | null, wish?: ReasoningWish): ChatModel;
 }
 
 export interface ChatModelFactoryOptions {
   config: Config;
   /** Address of the built-in demo model, offered while no model is configured. */
   demoBaseUrl?: string;
+  /** Variables of the process, for adapters that look for a login there. */
+  env?: Readonly<Record<string, string | undefined>>;
   log: Logger;
 }
 
-interface Adapter {
-  defaultBaseUrl: string | null;
-  echoReasoning: boolean;
-}
+const NO_WISH: ReasoningWish = { thinking: null, effort: null };
 
-const DEEPSEEK: Adapter = { defaultBaseUrl: 'https://api.deepseek.com', echoReasoning: true };
-const REASONING: Adapter = { defaultBaseUrl: null, echoReasoning: true };
-
-/** Values of `use` that speak OpenAI chat completions. */
-const ADAPTERS: Readonly<Record<string, Adapter>> = {
-  'langchain_openai:ChatOpenAI': { defaultBaseUrl: null, echoReasoning: false },
-  'langchain_deepseek:ChatDeepSeek': DEEPSEEK,
-  'deerflow.models.patched_deepseek:PatchedChatDeepSeek': DEEPSEEK,
-  'deerflow.models.patched_mimo:PatchedChatMiMo': REASONING,
-  'deerflow.models.patched_stepfun:PatchedChatStepFun': REASONING,
-};
-
-export function createChatModelFactory({ config, demoBaseUrl, log }: ChatModelFactoryOptions): ChatModelFactory {
+export function createChatModelFactory({ config, demoBaseUrl, env = {}, log }: ChatModelFactoryOptions): ChatModelFactory {
   const demo = config.models.length === 0 && demoBaseUrl !== undefined;
   const entries = demo ? [demoEntry(demoBaseUrl)] : config.models;
   const models = new Map<string, ChatModel>();
 
-  function build(entry: ModelConfig): ChatModel {
-    const key = demo ? 'models' : `models[${config.models.indexOf(entry)}]`;
-    const adapter = Object.hasOwn(ADAPTERS, entry.use) ? ADAPTERS[entry.use] : undefined;
+  function build(configured: ModelConfig, wish: ReasoningWish): ChatModel {
+    const key = demo ? 'models' : `models[${config.models.indexOf(configured)}]`;
+    const adapter = findAdapter(configured.use);
     if (adapter === undefined) {
-      const known = Object.keys(ADAPTERS).join(', ');
+      const known = ADAPTERS.flatMap(({ uses }) => uses).join(', ');
       throw new AppError('configuration', `config.yaml: ${key}.use: expected one of ${known}`);
     }
-    const client = toClientOptions(entry, key, adapter.defaultBaseUrl);
-    if (client.unknownKeys.length > 0) {
-      log.warn({ model: entry.name, keys: client.unknownKeys }, 'keys of a model entry have no effect');
-    }
-    if (entry.base_url && entry.api_base) log.warn({ model: entry.name }, 'base_url wins over api_base');
+    const { entry, adjustments } = applyReasoning(configured, wish);
+    if (adjustments.length > 0) log.warn({ model: entry.name, adjustments }, 'the request was fitted to the model');
     const seconds = positive(entry.stream_chunk_timeout) ?? config.runs.model_stall_timeout_seconds;
-    return createOpenAiChatModel({
-      name: entry.name,
-      client,
-      stallTimeoutMs: Math.ceil(seconds * 1000),
-      echoReasoning: adapter.echoReasoning,
-    });
+    return adapter.create({ entry, key, stallTimeoutMs: Math.ceil(seconds * 1000), env, log });
   }
 
   return {
     names: () => entries.map(({ name }) => name),
-    resolve(name) {
+    resolve(name, wish = NO_WISH) {
       const [first] = entries;
       if (first === undefined) {
         throw new AppError('model_not_configured', 'config.yaml: models: expected at least one model');
@@ -72,8 +53,9 @@ export function createChatModelFactory({ config, demoBaseUrl, log }: ChatModelFa
       const wanted = name === undefined || name === null ? first : entries.find((entry) => entry.name === name);
       if (wanted === undefined) log.warn({ model: name, instead: first.name }, 'no such model; the default is used');
       const entry = wanted ?? first;
-      const model = models.get(entry.name) ?? build(entry);
-      models.set(entry.name, model);
+      const key = JSON.stringify([entry.name, wish.thinking, wish.effort]);
+      const model = models.get(key) ?? build(entry, wish);
+      models.set(key, model);
       return model;
     },
   };

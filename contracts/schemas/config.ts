@@ -17,6 +17,17 @@ function section<T extends z.ZodRawShape>(shape: T) {
 
 const characters = z.int().min(0);
 
+export const requestAdmissionSchema = z.strictObject({
+  requests_per_minute: z.int().positive(),
+  /** Models of one group share one pace; without it a model has its own. */
+  group: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,100}$/, 'must be 1 to 100 of A-Z a-z 0-9 _ . -')
+    .nullish(),
+  max_wait_seconds: z.number().positive().default(300),
+  max_queue_size: z.int().positive().default(256),
+});
+
 /** One entry of `models[]`. Keys that the provider adapter understands are passed on. */
 export const modelConfigSchema = z.looseObject({
   name: z.string().min(1),
@@ -34,6 +45,7 @@ export const modelConfigSchema = z.looseObject({
   supports_reasoning_effort: z.boolean().default(false),
   supports_vision: z.boolean().default(false),
   stream_usage: z.boolean().nullish(),
+  request_admission: requestAdmissionSchema.nullish(),
 });
 
 export const toolConfigSchema = z.looseObject({
@@ -91,7 +103,11 @@ export const configSchema = z.strictObject({
   }),
   title: section({
     enabled: z.boolean().default(true),
+    max_words: z.int().min(1).max(20).default(6),
     max_chars: z.int().min(10).max(200).default(60),
+    /** Null: the user's first words, without asking a model. */
+    model_name: z.string().nullable().default(null),
+    prompt_template: z.string().nullable().default(null),
   }),
   token_usage: section({ enabled: z.boolean().default(true) }),
   suggestions: section({ enabled: z.boolean().default(true), max_suggestions: z.int().min(1).max(5).default(3) }),
@@ -101,6 +117,33 @@ export const configSchema = z.strictObject({
     retry_base_delay_ms: z.int().min(0).default(1000),
     retry_cap_delay_ms: z.int().min(0).default(8000),
     burst_retry_base_delay_ms: z.int().min(0).default(5000),
+    /** Model calls in flight at once, over all workers; 0 is no limit. */
+    max_concurrent_calls: z.int().min(0).default(0),
+  }),
+  circuit_breaker: section({
+    failure_threshold: z.int().min(1).default(5),
+    recovery_timeout_sec: z.number().positive().default(60),
+  }),
+  lead_prompt_overlay: section({
+    prepend: z.string().nullable().default(null),
+    append: z.string().nullable().default(null),
+  }),
+  token_budget: section({
+    enabled: z.boolean().default(false),
+    max_tokens: z.int().min(1000).default(200_000),
+    max_input_tokens: z.int().min(1).nullable().default(null),
+    max_output_tokens: z.int().min(1).nullable().default(null),
+    warn_threshold: z.number().min(0).max(1).default(0.8),
+    hard_stop_threshold: z.number().min(0).max(1).default(1),
+  }),
+  safety_finish_reason: section({
+    enabled: z.boolean().default(true),
+    /** Null: all built-in detectors. */
+    detectors: z
+      .array(z.strictObject({ use: z.string().min(1), config: z.record(z.string(), z.unknown()).default({}) }))
+      .min(1)
+      .nullable()
+      .default(null),
   }),
   runs: section({
     on_disconnect_default: z.enum(['continue', 'cancel']).default('continue'),
@@ -130,7 +173,6 @@ export const INACTIVE_SECTIONS = [
   'channel_connections',
   'channels',
   'checkpointer',
-  'circuit_breaker',
   'database',
   'dedupe_storage',
   'deployment',
@@ -138,7 +180,6 @@ export const INACTIVE_SECTIONS = [
   'guardrails',
   'input_polish',
   'knowledge_base',
-  'lead_prompt_overlay',
   'logging',
   'loop_detection',
   'mcp_tasks',
@@ -148,7 +189,6 @@ export const INACTIVE_SECTIONS = [
   'projects',
   'run_events',
   'run_ownership',
-  'safety_finish_reason',
   'scheduler',
   'skill_evolution',
   'skill_scan',
@@ -157,7 +197,6 @@ export const INACTIVE_SECTIONS = [
   'subagents',
   'summarization',
   'task_continuity',
-  'token_budget',
   'tool_artifacts',
   'tool_progress',
   'tool_search',

@@ -1,0 +1,2 @@
+export { applyReasoning } from './apply-reasoning';
+export type { ReasoningAdjustment, ReasoningWish } from './apply-reasoning';
