@@ -21,7 +21,7 @@ export function upgradeConfig(own: string, example: string): Upgrade {
   const [from, to] = [versionOf(parse(own, 'The configuration')), versionOf(target)];
   if (from >= to) return { text: null, from, to, added: [] };
   const document = parse(from < 1 ? own.replaceAll(OLD_CLASS_PATH, '$1deerflow.$2.') : own, 'The configuration');
-  if (document.contents === null) document.contents = document.createNode({}) as never;
+  if (document.contents === null) document.contents = document.createNode({});
   const added: string[] = [];
   if (isMap(document.contents) && isMap(target.contents)) addMissing(document.contents, target.contents, '', added);
   document.set('config_version', to);
