@@ -1,57 +1,60 @@
 import { v7 as uuid7 } from 'uuid';
-import type { AiMessage, AppError, JsonObject, JsonValue, NextMove, RunEventInput, StopReason } from '../contracts';
+import type { AiMessage, AppError, JsonValue, NextMove, RunEventInput, StopReason } from '../contracts';
 import { stopsBetween } from '../core/agent-loop/breakpoints';
+import { exceededBudget, judgeReply } from '../core/policies';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import { storableText } from '../core/text';
 import { localTitle } from '../core/title';
-import type { JournalInput, PlannedToolCall, StepCommit } from '../db';
+import type { JournalInput, PlannedToolCall, StepCommit, StepFacts } from '../db';
 import type { ModelReply } from '../models';
 import { detectSafetyTermination, failureDetail } from '../models';
 import type { ActivityDependencies } from './dependencies';
 import type { ModelTurn } from './model-turn';
-import { MODEL_NODE } from './model-turn';
+import { commitTitle, titleUpdate } from './commit-title';
+import { MODEL_NODE, usedWith, waitingAfter } from './model-turn';
 import { pendingCall } from './pending-call';
 import { throughOutage } from './through-outage';
-
-const SAFETY_TEXT =
-  'The provider stopped this answer because of its content rules. Please rephrase the request or try another model.';
 
 /** Commits a reply with everything that follows from it, and says what the loop does next. */
 export async function commitReply(
   deps: ActivityDependencies,
   current: ModelTurn,
-  message: AiMessage,
+  accepted: AiMessage,
   reply: ModelReply,
 ): Promise<NextMove> {
-  const safety = detectSafetyTermination(reply);
-  if (safety === null) {
-    return commitMessage(deps, current, message, { reply, next: decideNext(deps, current, message, reply) });
-  }
-  const stopped: AiMessage = {
-    ...message,
-    content: message.content === '' ? SAFETY_TEXT : message.content,
-    tool_calls: [],
-    invalid_tool_calls: [],
-    additional_kwargs: { ...message.additional_kwargs, safety_termination: { detector: safety.detector } },
-  };
-  const notice: JsonObject = {
-    type: 'safety_termination',
-    detector: safety.detector,
-    reason_field: safety.reasonField,
-    reason_value: safety.reasonValue,
-    suppressed_tool_call_count: message.tool_calls.length,
-    suppressed_tool_call_names: message.tool_calls.map((call) => call.name),
-    thread_id: current.facts.threadId,
-  };
-  const next: NextMove = { kind: 'end', outcome: { kind: 'success', stopReason: 'safety_capped' } };
-  return commitMessage(deps, current, stopped, { reply, next, before: [{ kind: 'custom', payload: notice }] });
+  const { config } = deps;
+  const { facts } = current;
+  const judged = judgeReply(accepted, {
+    finishReason: reply.finishReason,
+    threadId: facts.threadId,
+    safety: detectSafetyTermination(reply, config.safety_finish_reason),
+    exceeded: exceededBudget(config.token_budget, usedWith(facts.used, accepted.usage_metadata)),
+  });
+  const { message, stopReason, added, notices, journal } = judged;
+  const next = decideNext(deps, current, message, stopReason);
+  const { after, calls } = await commitMessage(deps, current, message, {
+    reply,
+    next,
+    added,
+    before: notices,
+    journal,
+  });
+  const titled =
+    after.title === null && config.title.enabled
+      ? await commitTitle(deps, current, { answer: message, next, after })
+      : after;
+  deps.plannedCalls.put(titled, { runId: current.runId, message, calls });
+  return next;
 }
 
-function decideNext(deps: ActivityDependencies, current: ModelTurn, message: AiMessage, reply: ModelReply): NextMove {
+function decideNext(
+  deps: ActivityDependencies,
+  current: ModelTurn,
+  message: AiMessage,
+  stopReason: StopReason | null,
+): NextMove {
   if (message.tool_calls.length === 0) {
-    const cut = ['length', 'max_tokens', 'MAX_TOKENS'].includes(reply.finishReason ?? '');
-    const stopReason: StopReason | undefined = cut ? 'model_length_capped' : undefined;
-    return { kind: 'end', outcome: { kind: 'success', ...(stopReason === undefined ? {} : { stopReason }) } };
+    return { kind: 'end', outcome: { kind: 'success', ...(stopReason === null ? {} : { stopReason }) } };
   }
   if (stopsBetween(current.facts.options, 'model', 'tools')) {
     return { kind: 'end', outcome: { kind: 'breakpoint', next: ['tools'] } };
@@ -65,32 +68,41 @@ function decideNext(deps: ActivityDependencies, current: ModelTurn, message: AiM
 interface CommitOptions {
   reply: ModelReply | null;
   next: NextMove;
+  /** What was put behind the model's own words, which readers of its parts have not seen. */
+  added?: string;
   /** Events that come before those of the step. */
   before?: RunEventInput[];
   journal?: JournalInput[];
+}
+
+interface Committed {
+  /** What the next step finds. */
+  after: StepFacts;
+  calls: PlannedToolCall[];
 }
 
 async function commitMessage(
   deps: ActivityDependencies,
   current: ModelTurn,
   message: AiMessage,
-  { reply, next, before = [], journal = [] }: CommitOptions,
-): Promise<NextMove> {
+  { reply, next, added = '', before = [], journal = [] }: CommitOptions,
+): Promise<Committed> {
   const { facts, runId, turn, step } = current;
   const usage = message.usage_metadata;
-  const title = facts.title === null && deps.config.title.enabled ? newTitle(deps, current) : null;
+  const title = facts.title === null ? titleAtOnce(deps, current, reply) : null;
   const events = [
     ...before,
-    replyEnd(message, step, reply),
+    replyEnd(message, step, reply, added),
     ...(title === null ? [] : [titleUpdate(title)]),
     ...stepEvents({ node: MODEL_NODE, step, messageId: message.id }),
   ];
+  const calls = next.kind === 'tools' ? plannedCalls(message, turn) : [];
   const commit: StepCommit = {
     threadId: facts.threadId,
     runId,
     messages: [message],
     channels: title === null ? undefined : { title },
-    toolCalls: next.kind === 'tools' ? plannedCalls(message, turn) : [],
+    toolCalls: calls,
     turn: { turn, messageId: message.id, outcome: next as unknown as JsonValue },
     usage: {
       calls: reply === null ? 0 : 1,
@@ -104,28 +116,32 @@ async function commitMessage(
   };
   const result = await throughOutage(current.signal, () => deps.stores.log.commit(commit));
   deps.conversations.committed(facts, result, message);
-  const after = { ...facts, stepsBefore: step, logSeq: result.seq, title: title ?? facts.title };
-  deps.plannedCalls.put(after, { runId, message, calls: commit.toolCalls ?? [] });
-  return next;
+  const after: StepFacts = {
+    ...facts,
+    stepsBefore: step,
+    logSeq: result.seq,
+    title: title ?? facts.title,
+    used: usedWith(facts.used, usage),
+  };
+  return { after, calls };
 }
 
-function newTitle(deps: ActivityDependencies, current: ModelTurn): string {
-  return localTitle(current.messages, deps.config.title.max_chars);
-}
-
-function titleUpdate(title: string): RunEventInput {
-  return { kind: 'update', payload: { node: 'TitleMiddleware.after_model', writes: { title } } };
+/** The title where no model is asked for it. */
+function titleAtOnce({ config }: ActivityDependencies, current: ModelTurn, reply: ModelReply | null): string | null {
+  const { enabled, model_name: modelName, max_chars: maxChars } = config.title;
+  const asksModel = modelName !== null && reply !== null;
+  return enabled && !asksModel ? localTitle(current.messages, maxChars) : null;
 }
 
 /** The streamed reply's last part, or the whole message where nothing was streamed. */
-function replyEnd(message: AiMessage, step: number, reply: ModelReply | null): RunEventInput {
+function replyEnd(message: AiMessage, step: number, reply: ModelReply | null, added: string): RunEventInput {
   if (reply === null) return { kind: 'message', payload: { node: MODEL_NODE, step }, messageId: message.id };
   return {
     kind: 'text-delta',
     payload: {
       id: message.id,
       step,
-      content: '',
+      content: added,
       tool_call_chunks: [],
       additional_kwargs: {},
       usage_metadata: message.usage_metadata as unknown as JsonValue,
@@ -133,11 +149,6 @@ function replyEnd(message: AiMessage, step: number, reply: ModelReply | null): R
       chunk_position: 'last',
     },
   };
-}
-
-function waitingAfter(next: NextMove): string[] {
-  if (next.kind !== 'end') return [next.kind];
-  return next.outcome.kind === 'breakpoint' ? next.outcome.next : [];
 }
 
 function plannedCalls(message: AiMessage, turn: number): PlannedToolCall[] {
@@ -190,5 +201,6 @@ export async function commitFailure(
   };
   const next: NextMove = { kind: 'end', outcome: { kind: 'model_failed', code: error.code } };
   const journal: JournalInput[] = [{ eventType: 'llm.error', category: 'trace', content: text }];
-  return commitMessage(deps, current, message, { reply: null, next, journal });
+  await commitMessage(deps, current, message, { reply: null, next, journal });
+  return next;
 }
