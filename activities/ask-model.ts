@@ -13,6 +13,7 @@ import { createDeltaWriter } from './delta-writer';
 import type { ActivityDependencies } from './dependencies';
 import type { ModelTurn } from './model-turn';
 import { MODEL_NODE } from './model-turn';
+import { pacedModel } from './paced-model';
 
 /** Asks until there is a reply or no attempt is left, and streams what comes. Commits nothing but stream events. */
 export async function askModel(
@@ -37,15 +38,18 @@ export async function askModel(
   };
   const drain = async (): Promise<void> => writer?.drain();
 
-  const reply = await callWithRetries({
-    model: deps.models.resolve(facts.modelName),
-    request,
-    settings: deps.config.llm_call,
-    onRetry: async (notice) => {
-      await drain();
-      if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
-    },
-  });
+  const model = pacedModel(deps, deps.models.resolve(facts.modelName));
+  const ask = () =>
+    callWithRetries({
+      model,
+      request,
+      settings: deps.config.llm_call,
+      onRetry: async (notice) => {
+        await drain();
+        if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
+      },
+    });
+  const reply = await deps.permits.call(model.name, deps.config.circuit_breaker, ask);
   await drain();
   return { message: acceptReply(reply, messageId), reply };
 }

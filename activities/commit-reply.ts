@@ -185,7 +185,7 @@ export async function commitFailure(
     response_metadata: {},
     additional_kwargs: {
       deerflow_error_fallback: true,
-      error_type: error.code,
+      error_type: error.code === 'model_circuit_open' ? 'CircuitBreakerOpen' : error.code,
       error_reason: detail?.reason ?? 'transient',
       error_detail: text,
     },

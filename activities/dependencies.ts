@@ -6,6 +6,7 @@ import type { SandboxProvider, ThreadPaths } from '../sandbox';
 import type { RunGateway } from '../temporal';
 import type { ToolRegistry } from '../tools';
 import type { ConversationCache } from './conversation-cache';
+import type { ModelPermits } from './model-permits';
 import type { NextTurns } from './next-turns';
 import type { PlannedCalls } from './planned-calls';
 
@@ -22,6 +23,8 @@ export interface ActivityDependencies {
   conversations: ConversationCache;
   plannedCalls: PlannedCalls;
   nextTurns: NextTurns;
+  /** When models may be asked, over all workers. */
+  permits: ModelPermits;
   /** Where thread files are. */
   paths: ThreadPaths;
   /** Signs webhooks, so that a receiver knows who calls. */

@@ -18,6 +18,7 @@ import { runTool } from './run-tool';
 
 export type { ActivityDependencies } from './dependencies';
 export { createConversationCache } from './conversation-cache';
+export { createModelPermits } from './model-permits';
 export { createNextTurns } from './next-turns';
 export { createPlannedCalls } from './planned-calls';
 

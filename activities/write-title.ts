@@ -6,6 +6,7 @@ import { localTitle, titleFromReply, titleRequest } from '../core/title';
 import type { RunRow, StepFacts } from '../db';
 import type { ModelReply } from '../models';
 import type { ActivityDependencies } from './dependencies';
+import { pacedModel } from './paced-model';
 
 /** Beside the turns of the run, which count from 1: a repeated end of a run finds the title and does not ask again. */
 const TITLE_TURN = -1;
@@ -32,7 +33,7 @@ export async function writeTitle(deps: ActivityDependencies, row: RunRow, outcom
 
 async function ask(deps: ActivityDependencies, modelName: string, text: string): Promise<ModelReply | null> {
   try {
-    const model = deps.models.resolve(modelName, { thinking: false, effort: null });
+    const model = pacedModel(deps, deps.models.resolve(modelName, { thinking: false, effort: null }));
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     return await model.reply({ system: '', messages: [question(text)], tools: [], signal });
   } catch (error) {

@@ -19,6 +19,7 @@ export type {
   StepCommit,
   ThreadState,
 } from './message-log';
+export type { Circuit, ModelPermitStore, Pace, Turn } from './model-permits';
 export { migrate } from './migrate';
 export type { AdmissionRequest, AdmissionResult } from './run-admission';
 export type { EndedRun, LeftUndone, RunEnding } from './run-ending';

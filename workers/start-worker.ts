@@ -7,6 +7,7 @@ import type { ActivityDependencies } from '../activities';
 import {
   createActivities,
   createConversationCache,
+  createModelPermits,
   createNextTurns,
   createPlannedCalls,
   createWorkerModelCalls,
@@ -104,6 +105,7 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
     conversations: createConversationCache(stores.turns),
     plannedCalls: createPlannedCalls(),
     nextTurns: createNextTurns(),
+    permits: createModelPermits({ store: stores.permits, log }),
     paths: createThreadPaths({ home: environment.home }),
     webhookKey: createHmac('sha256', key).update('webhook').digest(),
     log,

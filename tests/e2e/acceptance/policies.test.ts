@@ -56,7 +56,7 @@ describe('a title that a model writes', () => {
     const written = async () =>
       (await pool.query('select 1 from model_turns where run_id = $1 and turn = -1', [runId])).rowCount !== 0;
     await until(written, 'the title');
-    used.product.workers.at(-1)?.kill();
+    await used.product.workers.at(-1)?.kill();
     await used.product.startWorker();
     expect((await api.ended(threadId, runId)).status).toBe('success');
     expect((await api.values(threadId)).title).toBe('Written once');

@@ -28,6 +28,7 @@ export function activityDependencies(
     conversations: createConversationCache(stores.turns),
     plannedCalls: createPlannedCalls(),
     nextTurns: createNextTurns(),
+    permits: { call: (_model, _settings, work) => work(), attempt: (_wish, work) => work() },
     paths: createThreadPaths({ home: files.home }),
     ownTaskQueue: 'host/test',
     webhookKey: randomBytes(32),

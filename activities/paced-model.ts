@@ -1,0 +1,15 @@
+import type { ChatModel } from '../models';
+import type { ActivityDependencies } from './dependencies';
+
+/** The model with each of its attempts in its turn; whoever asks a model asks this one. */
+export function pacedModel({ permits, config }: ActivityDependencies, model: ChatModel): ChatModel {
+  const { request_admission: admission } = config.models.find(({ name }) => name === model.name) ?? {};
+  const { max_concurrent_calls: maxConcurrent } = config.llm_call;
+  return {
+    ...model,
+    reply: (request) =>
+      permits.attempt({ model: model.name, admission, maxConcurrent, signal: request.signal }, () =>
+        model.reply(request),
+      ),
+  };
+}
