@@ -78,9 +78,12 @@ export function splitInactive(document: { [key: string]: PlainValue }): {
 }
 
 /** A key without a value counts as absent, at any depth: its lines may all be commented out. */
-export function withoutNulls(value: PlainValue): PlainValue {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== 'object' || value === null) return value;
+export function withoutNulls(value: { [key: string]: PlainValue }): { [key: string]: PlainValue } {
   const kept = Object.entries(value).filter(([, item]) => item !== null);
-  return Object.fromEntries(kept.map(([key, item]) => [key, withoutNulls(item)]));
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutNullsInside(item)]));
+}
+
+function withoutNullsInside(value: PlainValue): PlainValue {
+  if (Array.isArray(value)) return value.map(withoutNullsInside);
+  return typeof value === 'object' && value !== null ? withoutNulls(value) : value;
 }
