@@ -17,7 +17,7 @@ export async function askModel(
   deps: ActivityDependencies,
   current: ModelTurn,
 ): Promise<{ message: AiMessage; reply: ModelReply }> {
-  const { facts, runId, turn, step, signal } = current;
+  const { facts, runId, setup, turn, step, signal } = current;
   const modes = facts.options.streamModes;
   const append = (events: RunEventInput[]): Promise<unknown> => deps.stores.events.append(runId, events, turn);
   await tellStart(deps, current);
@@ -31,14 +31,14 @@ export async function askModel(
     // Each attempt is a message of its own: what a failed one streamed is superseded by the next state.
     messageId = `lc_run--${uuid7()}`;
     writer = streams ? createDeltaWriter({ append, messageId, step, onFailure: (error) => abort.abort(error) }) : null;
-    return { ...baseRequest(deps, current), signal: combined, onDelta: (delta) => writer?.push(delta) };
+    return { ...baseRequest(current), signal: combined, onDelta: (delta) => writer?.push(delta) };
   };
   const drain = async (): Promise<void> => writer?.drain();
 
   const reply = await callWithRetries({
-    model: deps.models.resolve(facts.modelName),
+    model: setup.models.resolve(facts.modelName),
     request,
-    settings: deps.config.llm_call,
+    settings: setup.config.llm_call,
     onRetry: async (notice) => {
       await drain();
       if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
@@ -69,15 +69,13 @@ async function tellStart(deps: ActivityDependencies, { runId, turn, step, facts 
   if (wanted.length > 0) await deps.stores.events.append(runId, wanted, turn);
 }
 
-function baseRequest(
-  deps: ActivityDependencies,
-  { messages }: ModelTurn,
-): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
-  const { definitions, names } = deps.tools;
+function baseRequest({ messages, setup }: ModelTurn): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
+  const { config, tools } = setup;
+  const { definitions, names } = tools;
   const prompt = systemPrompt({
     toolNames: names,
-    skillsRoot: deps.config.skills.container_path,
-    mounts: deps.config.sandbox.mounts.map((mount) => mount.container_path),
+    skillsRoot: config.skills.container_path,
+    mounts: config.sandbox.mounts.map((mount) => mount.container_path),
   });
   const extra = conversationSystemText(messages);
   return {

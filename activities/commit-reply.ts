@@ -25,7 +25,7 @@ export async function commitReply(
 ): Promise<NextMove> {
   const safety = detectSafetyTermination(reply);
   if (safety === null) {
-    return commitMessage(deps, current, message, { reply, next: decideNext(deps, current, message, reply) });
+    return commitMessage(deps, current, message, { reply, next: decideNext(current, message, reply) });
   }
   const stopped: AiMessage = {
     ...message,
@@ -47,7 +47,7 @@ export async function commitReply(
   return commitMessage(deps, current, stopped, { reply, next, before: [{ kind: 'custom', payload: notice }] });
 }
 
-function decideNext(deps: ActivityDependencies, current: ModelTurn, message: AiMessage, reply: ModelReply): NextMove {
+function decideNext(current: ModelTurn, message: AiMessage, reply: ModelReply): NextMove {
   if (message.tool_calls.length === 0) {
     const cut = ['length', 'max_tokens', 'MAX_TOKENS'].includes(reply.finishReason ?? '');
     const stopReason: StopReason | undefined = cut ? 'model_length_capped' : undefined;
@@ -57,7 +57,7 @@ function decideNext(deps: ActivityDependencies, current: ModelTurn, message: AiM
     return { kind: 'end', outcome: { kind: 'breakpoint', next: ['tools'] } };
   }
   const calls = message.tool_calls.map((call) =>
-    pendingCall(deps, { turn: current.turn, toolCallId: call.id, name: call.name }),
+    pendingCall(current.setup, { turn: current.turn, toolCallId: call.id, name: call.name }),
   );
   return { kind: 'tools', calls };
 }
@@ -78,7 +78,7 @@ async function commitMessage(
 ): Promise<NextMove> {
   const { facts, runId, turn, step } = current;
   const usage = message.usage_metadata;
-  const title = facts.title === null && deps.config.title.enabled ? newTitle(deps, current) : null;
+  const title = facts.title === null && current.setup.config.title.enabled ? newTitle(current) : null;
   const events = [
     ...before,
     replyEnd(message, step, reply),
@@ -109,8 +109,8 @@ async function commitMessage(
   return next;
 }
 
-function newTitle(deps: ActivityDependencies, current: ModelTurn): string {
-  return localTitle(current.messages, deps.config.title.max_chars);
+function newTitle(current: ModelTurn): string {
+  return localTitle(current.messages, current.setup.config.title.max_chars);
 }
 
 function titleUpdate(title: string): RunEventInput {

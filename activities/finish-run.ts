@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FinishRunInput, FinishRunResult, Message, RunEventInput, RunOutcome, ToolMessage } from '../contracts';
+import { isAppError } from '../contracts';
 import { deliveryReceipt, effectiveOutcome, judge, takeBackFailedEdit } from '../core/agent-loop/ending';
 import type { DeliveryCheck, Verdict } from '../core/agent-loop/ending';
 import { hasSucceeded } from '../core/run-status';
@@ -10,6 +11,7 @@ import { runLogger } from '../observability';
 import { RESERVED_NAMES } from '../sandbox';
 import type { ActivityDependencies } from './dependencies';
 import { producedFiles } from './produced-files';
+import type { RunSetup } from './run-setups';
 
 const CANCELLED_CALL = 'Error: this tool call was cancelled by the user before it gave a result.';
 const ABANDONED_CALL = 'Error: the run ended before this tool call gave a result.';
@@ -56,7 +58,8 @@ async function startNext({ gateway, log }: ActivityDependencies, next: RunRow): 
 }
 
 async function gatherFacts(deps: ActivityDependencies, row: RunRow, outcome: RunOutcome): Promise<EndFacts | null> {
-  const { stores, config } = deps;
+  const { stores } = deps;
+  const { config } = await setupForEnding(deps, row);
   const facts = await stores.turns.facts(row.runId, 0);
   if (facts === null) return null;
   const byTool = await stores.ledger.presented(row.runId);
@@ -75,6 +78,17 @@ async function gatherFacts(deps: ActivityDependencies, row: RunRow, outcome: Run
   const presented = [...new Set(Object.values(byTool).flat())];
   const modelFailure = failureDetailOf(messages.at(-1));
   return { title, modelFailure, delivery: { produced, presented, byTool } };
+}
+
+/** A run ends even where the configuration that it began with cannot be had any more. */
+async function setupForEnding({ setups, log }: ActivityDependencies, row: RunRow): Promise<RunSetup> {
+  try {
+    return await setups.of(row);
+  } catch (error) {
+    if (!isAppError(error, 'configuration')) throw error;
+    log.warn({ err: error, runId: row.runId }, 'a run ends with the configuration of today instead of its own');
+    return setups.newest();
+  }
 }
 
 function failureDetailOf(message: Message | undefined): string | null {

@@ -20,6 +20,7 @@ export type { ActivityDependencies } from './dependencies';
 export { createConversationCache } from './conversation-cache';
 export { createNextTurns } from './next-turns';
 export { createPlannedCalls } from './planned-calls';
+export type { NewestSetup, RunSetup, RunSetups } from './run-setups';
 
 /** The model calls of one worker; its activities start and join them. */
 export function createWorkerModelCalls(deps: ActivityDependencies): ModelCalls {

@@ -14,4 +14,6 @@ export type { ConfigSource, LoadedConfig } from './load-config';
 export type { ConfigLocation } from './locate-config';
 export { listPublicModels } from './public-models';
 export type { PublicModel, PublicReasoning } from './public-models';
+export { restoreSnapshot, takeSnapshot } from './snapshot/snapshot';
+export type { ConfigSnapshot } from './snapshot/snapshot';
 export { schemaKeys } from './schema-keys';

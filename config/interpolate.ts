@@ -6,6 +6,10 @@ import type { PlainValue } from './parse-yaml';
 /** Only a whole value is a reference: `a-$X`, `${X}` and `$5 a day` stay as they are. */
 const REFERENCE = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
 
+export function isReference(text: string): boolean {
+  return REFERENCE.test(text);
+}
+
 export interface Interpolated {
   value: PlainValue;
   /** Dotted keys whose text came from a variable; such text may stand for a number or a boolean. */

@@ -22,6 +22,7 @@ export type {
 export { migrate } from './migrate';
 export type { AdmissionRequest, AdmissionResult } from './run-admission';
 export type { EndedRun, LeftUndone, RunEnding } from './run-ending';
+export type { RunConfigurationStore } from './run-configurations';
 export type { RunEventStore } from './run-events';
 export { toRunRecord } from './run-row';
 export type { RunRow } from './run-row';

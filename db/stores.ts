@@ -3,6 +3,8 @@ import type { JournalStore } from './journal';
 import { createJournalStore } from './journal';
 import type { MessageLog } from './message-log';
 import { createMessageLog } from './message-log';
+import type { RunConfigurationStore } from './run-configurations';
+import { createRunConfigurationStore } from './run-configurations';
 import type { RunEventStore } from './run-events';
 import { createRunEventStore } from './run-events';
 import type { RunSecretStore } from './run-secrets';
@@ -26,6 +28,7 @@ export interface Stores {
   ledger: ToolLedger;
   turns: TurnStore;
   secrets: RunSecretStore;
+  configurations: RunConfigurationStore;
 }
 
 /** @param deploymentKey 32 bytes; seals request-scoped secrets. */
@@ -39,5 +42,6 @@ export function createStores(database: Database, deploymentKey: Buffer): Stores 
     ledger: createToolLedger(database),
     turns: createTurnStore(database),
     secrets: createRunSecretStore(database, deploymentKey),
+    configurations: createRunConfigurationStore(database),
   };
 }

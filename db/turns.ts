@@ -12,6 +12,8 @@ export interface StepFacts {
   cancelAction: CancelAction | null;
   options: RunOptions;
   modelName: string | null;
+  /** Of the configuration that the run began with; null for one that has none of its own. */
+  configHash: string | null;
   stepsBefore: number;
   logSeq: number;
   /** Distinguishes a thread from a later one of the same id. */
@@ -58,7 +60,7 @@ export function createTurnStore(database: Database): TurnStore {
           name: 'step-facts',
           text: `select r.thread_id as "threadId", r.owner, r.assistant_id as "assistantId", r.admission,
                   r.cancel_action as "cancelAction", case when $3 then r.options end as options,
-                  r.model_name as "modelName", t.log_seq as "logSeq", t.created_at as "threadCreatedAt",
+                  r.model_name as "modelName", r.config_hash as "configHash", t.log_seq as "logSeq", t.created_at as "threadCreatedAt",
                   (select step from checkpoints c where c.thread_id = r.thread_id order by watermark desc limit 1)
                     as "stepsBefore",
                   (select value #>> '{}' from thread_channels c

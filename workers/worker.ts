@@ -1,12 +1,13 @@
 /** Process entry point of a worker: polls the task queue, executes workflows and activities, drains on SIGTERM. */
-import { loadConfig, processEnvironment } from '../config';
+import { createLiveConfig, loadConfig, processEnvironment } from '../config';
 import { isAppError } from '../contracts';
 import { createLogger } from '../observability';
 import { startWorker } from './start-worker';
 
 async function main(): Promise<void> {
   const { env, environment } = processEnvironment();
-  const loaded = loadConfig({ env, cwd: process.cwd() });
+  const location = { env, cwd: process.cwd() };
+  const loaded = loadConfig(location);
   const log = createLogger({
     name: 'worker',
     level: environment.logLevel ?? loaded.config.log_level,
@@ -15,7 +16,7 @@ async function main(): Promise<void> {
   if (loaded.inactive.length > 0) {
     log.warn({ sections: loaded.inactive }, 'sections of the configuration that have no effect yet');
   }
-  const worker = await startWorker({ environment, env, config: loaded.config, log });
+  const worker = await startWorker({ environment, env, live: createLiveConfig({ location, first: loaded, log }), log });
   process.send?.({ type: 'ready' });
 
   const stop = (signal: string): void => {

@@ -160,8 +160,9 @@ test('without any valid configuration there is nothing to work with, until there
   let ahead = 0;
   const now = () => Date.now() + (ahead += 10);
   const live = createLiveConfig({ location: { env: {}, cwd: folder }, first: null, log, now });
-  const failure = expect.objectContaining({ status: 503, message: 'Configuration not available' }) as unknown;
-  expect(() => live.current()).toThrow(failure);
+  expect(() => live.current()).toThrow(
+    expect.objectContaining({ status: 503, message: 'Configuration not available' }),
+  );
   await writeFile(path, limit(3));
   expect(limitOf(live)).toBe(3);
 });
