@@ -29,6 +29,7 @@ async function main(): Promise<void> {
     });
   }
   const live = createLiveConfig({ location, first: loaded, log });
+  live.watch();
   const api = await startApi({ environment, live, log });
   process.send?.({ type: 'ready', port: api.port });
 

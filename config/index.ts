@@ -7,6 +7,8 @@ export { parseEnvironment, processEnvironment } from './environment';
 export type { Environment, LogLevel } from './environment';
 export { withEnvironmentFile } from './environment-file';
 export type { EnvironmentVariables } from './environment-variables';
+export { openLiveExtensions } from './extensions/live-extensions';
+export type { LiveExtensions } from './extensions/live-extensions';
 export { createLiveConfig } from './live/live-config';
 export type { LiveConfig } from './live/live-config';
 export { configFromSource, loadConfig } from './load-config';

@@ -6,8 +6,9 @@ import type { PlainValue } from './parse-yaml';
 /** Only a whole value is a reference: `a-$X`, `${X}` and `$5 a day` stay as they are. */
 const REFERENCE = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
 
-export function isReference(text: string): boolean {
-  return REFERENCE.test(text);
+/** Name of the variable that a text stands for; null where it is a text of its own. */
+export function referencedVariable(text: string): string | null {
+  return REFERENCE.exec(text)?.[1] ?? null;
 }
 
 export interface Interpolated {

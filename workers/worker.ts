@@ -16,7 +16,9 @@ async function main(): Promise<void> {
   if (loaded.inactive.length > 0) {
     log.warn({ sections: loaded.inactive }, 'sections of the configuration that have no effect yet');
   }
-  const worker = await startWorker({ environment, env, live: createLiveConfig({ location, first: loaded, log }), log });
+  const live = createLiveConfig({ location, first: loaded, log });
+  live.watch();
+  const worker = await startWorker({ environment, env, live, log });
   process.send?.({ type: 'ready' });
 
   const stop = (signal: string): void => {

@@ -2,6 +2,7 @@ import { AppError, isAppError } from '../../contracts';
 import { configError } from '../config-error';
 import { configFileName, parseConfigFile, readConfigFile } from '../load-config';
 import type { ConfigFile, ConfigSource, LoadedConfig } from '../load-config';
+import { locateConfig } from '../locate-config';
 import type { ConfigLocation } from '../locate-config';
 import { describeFault } from './fault-place';
 import { fileMark } from './file-mark';
@@ -13,6 +14,11 @@ export interface LiveConfig {
   current(): LoadedConfig;
   /** What is wrong with the file as it is now; null while the file is what is in force. */
   fault(): string | null;
+  /**
+   * Looks by itself, so that a process with nothing to do knows what was valid last and says early what is wrong.
+   * Returns what ends it; the process need not wait for that.
+   */
+  watch(): () => void;
 }
 
 /** The part of a logger that is needed here. */
@@ -32,6 +38,7 @@ export interface LiveConfigOptions {
 
 /** Whoever reads often does not look at the file each time. */
 const LOOK_INTERVAL_MS = 10;
+const WATCH_INTERVAL_MS = 250;
 
 export function createLiveConfig({ location, first, log, now = Date.now }: LiveConfigOptions): LiveConfig {
   let good = first;
@@ -73,7 +80,7 @@ export function createLiveConfig({ location, first, log, now = Date.now }: LiveC
   }
 
   function look(): void {
-    const seen = fileMark(location, now());
+    const seen = fileMark(() => locateConfig(location), now());
     if (seen !== null && seen === mark) return;
     let file: ConfigFile | null = null;
     try {
@@ -108,6 +115,16 @@ export function createLiveConfig({ location, first, log, now = Date.now }: LiveC
     fault() {
       lookSometimes();
       return fault;
+    },
+    watch() {
+      const timer = setInterval(() => {
+        try {
+          lookSometimes();
+        } catch (error) {
+          log.error({ err: error }, 'the configuration could not be looked at');
+        }
+      }, WATCH_INTERVAL_MS).unref();
+      return () => clearInterval(timer);
     },
   };
 }

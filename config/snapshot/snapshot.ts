@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../../contracts';
 import type { Config } from '../../contracts/schemas/config';
 import type { EnvironmentVariables } from '../environment-variables';
-import { isReference } from '../interpolate';
+import { referencedVariable } from '../interpolate';
 import { configFromSource } from '../load-config';
 import type { ConfigSource } from '../load-config';
 import type { PlainValue } from '../parse-yaml';
@@ -31,7 +31,7 @@ type Visit = (text: string, at: { key: string; place: string; secret: boolean })
 export function takeSnapshot(source: ConfigSource): ConfigSnapshot {
   let hasPlaces = false;
   const stored = walk(source, { key: '', place: '', secret: false }, (text, { key, place, secret }) => {
-    if (isReference(text) || !(secret || isSecretText(key, text))) return text;
+    if (referencedVariable(text) !== null || !(secret || isSecretText(key, text))) return text;
     hasPlaces = true;
     return { [PLACE_KEY]: place };
   });
