@@ -1,7 +1,10 @@
 import { v7 as uuid7 } from 'uuid';
-import type { AiMessage, RunEventInput } from '../contracts';
+import type { AiMessage, HumanMessage, RunEventInput } from '../contracts';
+import type { Config } from '../contracts/schemas/config';
 import { acceptReply } from '../core/messages/accept-reply';
 import { conversationSystemText, requestMessages } from '../core/prompt/request-messages';
+import { budgetWarning } from '../core/reply-policies';
+import type { TokenTotals } from '../core/reply-policies';
 import { systemPrompt } from '../core/prompt/system-prompt';
 import { selectEvents, stepStartEvents, wantsKind } from '../core/stream-events';
 import type { ModelReply, ModelRequest } from '../models';
@@ -69,7 +72,7 @@ async function tellStart(deps: ActivityDependencies, { runId, turn, step, facts 
   if (wanted.length > 0) await deps.stores.events.append(runId, wanted, turn);
 }
 
-function baseRequest({ messages, setup }: ModelTurn): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
+function baseRequest({ messages, facts, setup }: ModelTurn): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
   const { config, tools } = setup;
   const { definitions, names } = tools;
   const prompt = systemPrompt({
@@ -77,10 +80,27 @@ function baseRequest({ messages, setup }: ModelTurn): Pick<ModelRequest, 'system
     skillsRoot: config.skills.container_path,
     mounts: config.sandbox.mounts.map((mount) => mount.container_path),
   });
-  const extra = conversationSystemText(messages);
+  const { prepend, append } = config.lead_prompt_overlay;
+  const parts = [prepend, prompt, conversationSystemText(messages), append];
   return {
-    system: extra === '' ? prompt : `${prompt}\n\n${extra}`,
-    messages: requestMessages(messages),
+    system: parts.filter(Boolean).join('\n\n'),
+    messages: [...requestMessages(messages), ...budgetNote(config, facts.spent)],
     tools: [...definitions],
   };
+}
+
+/** Only in the request: the conversation itself does not hold it. */
+function budgetNote(config: Config, spent: TokenTotals): HumanMessage[] {
+  const text = budgetWarning(spent, config.token_budget);
+  if (text === null) return [];
+  return [
+    {
+      type: 'human',
+      id: 'budget-warning',
+      name: 'budget_warning',
+      content: text,
+      additional_kwargs: { hide_from_ui: true },
+      response_metadata: {},
+    },
+  ];
 }

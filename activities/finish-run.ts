@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { FinishRunInput, FinishRunResult, Message, RunEventInput, RunOutcome, ToolMessage } from '../contracts';
-import { isAppError } from '../contracts';
 import { deliveryReceipt, effectiveOutcome, judge, takeBackFailedEdit } from '../core/agent-loop/ending';
 import type { DeliveryCheck, Verdict } from '../core/agent-loop/ending';
 import { hasSucceeded } from '../core/run-status';
@@ -11,7 +10,8 @@ import { runLogger } from '../observability';
 import { RESERVED_NAMES } from '../sandbox';
 import type { ActivityDependencies } from './dependencies';
 import { producedFiles } from './produced-files';
-import type { RunSetup } from './run-setups';
+import { setupForEnding } from './setup-for-ending';
+import { writeTitle } from './write-title';
 
 const CANCELLED_CALL = 'Error: this tool call was cancelled by the user before it gave a result.';
 const ABANDONED_CALL = 'Error: the run ended before this tool call gave a result.';
@@ -29,6 +29,7 @@ interface EndFacts {
 export async function finishRun(deps: ActivityDependencies, input: FinishRunInput): Promise<FinishRunResult> {
   const row = await deps.stores.runs.load(input.runId);
   if (row === null) return { status: 'deleted', hasWebhook: false };
+  if (row.admission !== 'ended') await writeTitle(deps, row, input.outcome);
   const known = row.admission === 'ended' ? null : await gatherFacts(deps, row, input.outcome);
   const ended = await deps.stores.runs.end(input.runId, (locked, left) => {
     if (known === null) throw new Error('A run that had ended cannot be open again.');
@@ -78,17 +79,6 @@ async function gatherFacts(deps: ActivityDependencies, row: RunRow, outcome: Run
   const presented = [...new Set(Object.values(byTool).flat())];
   const modelFailure = failureDetailOf(messages.at(-1));
   return { title, modelFailure, delivery: { produced, presented, byTool } };
-}
-
-/** A run ends even where the configuration that it began with cannot be had any more. */
-async function setupForEnding({ setups, log }: ActivityDependencies, row: RunRow): Promise<RunSetup> {
-  try {
-    return await setups.of(row);
-  } catch (error) {
-    if (!isAppError(error, 'configuration')) throw error;
-    log.warn({ err: error, runId: row.runId }, 'a run ends with the configuration of today instead of its own');
-    return setups.newest();
-  }
 }
 
 function failureDetailOf(message: Message | undefined): string | null {

@@ -2,6 +2,9 @@
  * Configuration: find, read, resolve, validate and freeze. The only folder that reads the process's environment; it
  * starts nothing and connects to nothing.
  */
+export { announceConfig } from './announce-config';
+export { checkDeployment, requireDeployable } from './deployment-gates';
+export type { GateFinding, GateReport } from './deployment-gates';
 export { deploymentKey } from './deployment-key';
 export { parseEnvironment, processEnvironment } from './environment';
 export type { Environment, LogLevel } from './environment';
@@ -11,11 +14,13 @@ export { openLiveExtensions } from './extensions/live-extensions';
 export type { LiveExtensions } from './extensions/live-extensions';
 export { createLiveConfig } from './live/live-config';
 export type { LiveConfig } from './live/live-config';
-export { configFromSource, loadConfig } from './load-config';
-export type { ConfigSource, LoadedConfig } from './load-config';
+export { loadConfig } from './load-config';
+export type { ConfigDocument, LoadedConfig } from './load-config';
+export { configFile } from './locate-config';
 export type { ConfigLocation } from './locate-config';
 export { listPublicModels } from './public-models';
 export type { PublicModel, PublicReasoning } from './public-models';
 export { restoreSnapshot, takeSnapshot } from './snapshot/snapshot';
 export type { ConfigSnapshot } from './snapshot/snapshot';
+export { CONFIG_VERSION } from './config-version';
 export { schemaKeys } from './schema-keys';

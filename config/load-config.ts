@@ -3,12 +3,17 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Config } from '../contracts/schemas/config';
+import { SAFETY_DETECTORS, safetyDetectorName } from '../core/reply-policies';
 import { configError } from './config-error';
+import { unnumbered } from './config-error';
+import type { ConfigSource } from './config-error';
 import type { EnvironmentVariables } from './environment-variables';
-import { splitInactive, withoutNulls } from './inactive';
+import { CONFIG_VERSION } from './config-version';
+import { inactiveKeys, splitUnknown, withoutNulls } from './known-keys';
 import { interpolate } from './interpolate';
 import { DEFAULT_NAME, locateConfig } from './locate-config';
 import type { ConfigLocation } from './locate-config';
+import { moveOldKeys } from './old-keys';
 import { parseYaml } from './parse-yaml';
 import type { PlainValue } from './parse-yaml';
 import { validateConfig } from './validate';
@@ -17,15 +22,17 @@ export interface LoadedConfig {
   config: Config;
   /** Absolute path of the file; null where no file exists and everything has its default. */
   path: string | null;
-  /** Names of sections and keys that are accepted but have no effect yet. */
+  /** Names of sections and keys of the file that are accepted but have no effect yet. */
   inactive: readonly string[];
+  /** What an operator should know, a line each: none of it stands in the way of a start. */
+  warnings: readonly string[];
   /** Changes when the path or the bytes that were parsed change. */
   signature: string;
-  /** The active keys as they are written, with references to variables instead of what these hold. */
-  source: ConfigSource;
+  /** The known keys as they are written, with references to variables instead of what these hold. */
+  document: ConfigDocument;
 }
 
-export type ConfigSource = Readonly<Record<string, PlainValue>>;
+export type ConfigDocument = Readonly<Record<string, PlainValue>>;
 
 /** A file as it was read, before anything is known about its content. */
 export interface ConfigFile {
@@ -48,21 +55,73 @@ export function readConfigFile(location: ConfigLocation): ConfigFile {
 export function parseConfigFile(
   { path, bytes, signature }: ConfigFile,
   env: EnvironmentVariables,
-  adjust: (source: ConfigSource) => ConfigSource = (source) => source,
+  adjust: (document: ConfigDocument) => ConfigDocument = (document) => document,
 ): LoadedConfig {
   const file = configFileName(path);
-  const { active, inactive } = splitInactive(parseYaml(bytes, file));
-  const source = adjust(withoutNulls(active));
-  return deepFreeze({ config: configFromSource(source, env, file), path, inactive, signature, source });
+  const { value, source } = parseYaml(bytes, file);
+  const { value: current, moved } = moveOldKeys(withoutNulls(value));
+  const { known, unknown } = splitUnknown(current);
+  const document = adjust(known);
+  const config = checkedConfig(document, env, source);
+  return deepFreeze({
+    config: withFirstOfEachName(config),
+    path,
+    inactive: inactiveKeys(config),
+    warnings: [
+      ...(path === null ? [] : outdated(config.config_version, file)),
+      ...moved,
+      ...unknown.map((key) => `${file}: ${key} is unknown and has no effect`),
+      ...repeatedNames(config, file),
+    ],
+    signature,
+    document,
+  });
 }
 
-/** Only active keys are resolved: a variable that nothing uses need not exist. */
-export function configFromSource(source: ConfigSource, env: EnvironmentVariables, file = DEFAULT_NAME): Config {
-  return deepFreeze(withFirstOfEachName(validateConfig(interpolate(source, env, file), file)));
+export function configFromDocument(document: ConfigDocument, env: EnvironmentVariables): Config {
+  return deepFreeze(withFirstOfEachName(checkedConfig(document, env, unnumbered(DEFAULT_NAME))));
 }
 
 export function configFileName(path: string | null): string {
   return path === null ? DEFAULT_NAME : basename(path);
+}
+
+function checkedConfig(document: ConfigDocument, env: EnvironmentVariables, source: ConfigSource): Config {
+  const config = validateConfig(interpolate(document, env, source), source);
+  refuseIsolation(config, source);
+  refuseUnknownDetectors(config, source);
+  return config;
+}
+
+function outdated(version: number, file: string): string[] {
+  if (version >= CONFIG_VERSION) return [];
+  return [
+    `Your ${file} (version ${version}) is outdated — the latest version is ${CONFIG_VERSION}. ` +
+      'Run `npm run config:upgrade` to merge new fields into your config.',
+  ];
+}
+
+/** Ignoring a wish for isolation would be worse than refusing to start. */
+function refuseIsolation({ sandbox }: Config, source: ConfigSource): void {
+  if (sandbox.network.mode === 'open') return;
+  const problem = `${sandbox.network.mode} cannot be kept by this kind of sandbox; set it to open or remove the line`;
+  throw configError(source, ['sandbox', 'network', 'mode'], problem);
+}
+
+function refuseUnknownDetectors({ safety_finish_reason: { detectors } }: Config, source: ConfigSource): void {
+  const unknown = detectors?.findIndex(({ use }) => safetyDetectorName(use) === null) ?? -1;
+  if (unknown < 0) return;
+  const known = Object.keys(SAFETY_DETECTORS).join(', ');
+  throw configError(source, ['safety_finish_reason', 'detectors', unknown, 'use'], `expected one of ${known}`);
+}
+
+function repeatedNames(config: Config, file: string): string[] {
+  const lists = { models: config.models, tool_groups: config.tool_groups, tools: config.tools ?? [] };
+  return Object.entries(lists).flatMap(([key, entries]) => {
+    const names = entries.map(({ name }) => name);
+    const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index));
+    return [...repeated].map((name) => `${file}: ${key}: "${name}" is there more than once; the first one counts`);
+  });
 }
 
 function readBytes(path: string): Uint8Array {
@@ -70,7 +129,7 @@ function readBytes(path: string): Uint8Array {
     return readFileSync(path);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw configError(basename(path), '', `expected a readable file (${code})`);
+    throw configError(basename(path), [], `expected a readable file (${code})`);
   }
 }
 

@@ -25,7 +25,12 @@ export interface ChatModelFactoryOptions {
 
 const NO_WISH: ReasoningWish = { thinking: null, effort: null };
 
-export function createChatModelFactory({ config, demoBaseUrl, env = {}, log }: ChatModelFactoryOptions): ChatModelFactory {
+export function createChatModelFactory({
+  config,
+  demoBaseUrl,
+  env = {},
+  log,
+}: ChatModelFactoryOptions): ChatModelFactory {
   const demo = config.models.length === 0 && demoBaseUrl !== undefined;
   const entries = demo ? [demoEntry(demoBaseUrl)] : config.models;
   const models = new Map<string, ChatModel>();

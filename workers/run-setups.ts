@@ -11,7 +11,7 @@ export interface RunSetupsOptions {
   live: LiveConfig;
   env: EnvironmentVariables;
   configurations: RunConfigurationStore;
-  build(config: Config): Promise<RunSetup>;
+  build: (config: Config) => Promise<RunSetup>;
   log: Logger;
   /** Setups kept; one that is asked for later is made again. */
   maxSetups?: number;
@@ -46,7 +46,7 @@ export function createRunSetups(options: RunSetupsOptions): RunSetups {
   }
 
   async function setUp(loaded: LoadedConfig): ReturnType<RunSetups['newest']> {
-    const { hash, body, hasPlaces } = takeSnapshot(loaded.source);
+    const { hash, body, hasPlaces } = takeSnapshot(loaded.document);
     const setup = await build(loaded.config);
     keep(hash, { body, hasPlaces, secretsOf: loaded.signature, setup });
     return { ...setup, hash, body };
@@ -67,7 +67,7 @@ export function createRunSetups(options: RunSetupsOptions): RunSetups {
     const body = known?.body ?? (await configurations.body(hash));
     if (body === null) throw new AppError('configuration', 'The configuration that this run began with is gone.');
     const loaded = live.current();
-    const setup = await build(restoreSnapshot(body, loaded.source, env));
+    const setup = await build(restoreSnapshot(body, loaded.document, env));
     keep(hash, { body, hasPlaces: body.includes('"$secret"'), secretsOf: loaded.signature, setup });
     return setup;
   }

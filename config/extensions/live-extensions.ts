@@ -48,14 +48,14 @@ export function openLiveExtensions(options: LiveExtensionsOptions): LiveExtensio
     try {
       bytes = readFileSync(found);
     } catch {
-      throw configError(basename(found), '', 'expected a readable file');
+      throw configError(basename(found), [], 'expected a readable file');
     }
     const hash = createHash('sha256').update(`${found}\0`).update(bytes);
     return { found, bytes, revision: hash.digest('hex') };
   }
 
   function accept({ found, bytes }: ReturnType<typeof read>): void {
-    if (found === null && path !== null) throw configError(basename(path), '', 'the file is gone');
+    if (found === null && path !== null) throw configError(basename(path), [], 'the file is gone');
     const file = found === null ? EXTENSIONS_FILE : basename(found);
     const fresh = bytes === null ? NOTHING : parseExtensionsText(bytes, file);
     const section = overrides();

@@ -16,7 +16,7 @@ export function locateExtensions(location: ConfigLocation): string | null {
   if (named !== undefined && named !== '') {
     const found = resolve(cwd, named);
     if (isFile(found)) return found;
-    throw configError(path === undefined ? VARIABLE : 'path', '', 'expected the path of an existing extensions file');
+    throw configError(path === undefined ? VARIABLE : 'path', [], 'expected the path of an existing extensions file');
   }
   const root = projectRoot(env, cwd);
   const candidates = [root, join(root, 'backend')].flatMap((folder) => NAMES.map((name) => join(folder, name)));

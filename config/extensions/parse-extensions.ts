@@ -1,6 +1,6 @@
 import type { Extensions } from '../../contracts/schemas/extensions';
 import { extensionsSchema } from '../../contracts/schemas/extensions';
-import { configError, dottedKey } from '../config-error';
+import { configError } from '../config-error';
 import type { EnvironmentVariables } from '../environment-variables';
 import { referencedVariable } from '../interpolate';
 
@@ -10,16 +10,16 @@ const MAX_BYTES = 2 * 1024 * 1024;
 export type ExtensionsDocument = Readonly<Record<string, unknown>>;
 
 export function parseExtensionsText(bytes: Uint8Array, file: string): ExtensionsDocument {
-  if (bytes.byteLength > MAX_BYTES) throw configError(file, '', `expected at most ${MAX_BYTES} bytes`);
+  if (bytes.byteLength > MAX_BYTES) throw configError(file, [], `expected at most ${MAX_BYTES} bytes`);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     // The parser's own words repeat the text around the fault, which may be a key.
-    throw configError(file, '', 'expected JSON; the file may be written only in part');
+    throw configError(file, [], 'expected JSON; the file may be written only in part');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw configError(file, '', 'expected a mapping of keys to values at the top level');
+    throw configError(file, [], 'expected a mapping of keys to values at the top level');
   }
   return Object.fromEntries(Object.entries(value));
 }
@@ -36,7 +36,7 @@ export function resolveExtensions(
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   // Values are not repeated. Most faults are of type or range, and the schema's words name neither.
-  throw configError(file, dottedKey(issue?.path ?? []), issue?.message ?? 'expected another value');
+  throw configError(file, issue?.path ?? [], issue?.message ?? 'expected another value');
 }
 
 function withoutNulls(document: ExtensionsDocument): ExtensionsDocument {

@@ -11,7 +11,7 @@ export interface ExtensionsWrite {
   path: string;
   env: EnvironmentVariables;
   /** From what the file says to what it shall say. References to variables stay references. */
-  change(document: ExtensionsDocument): ExtensionsDocument;
+  change: (document: ExtensionsDocument) => ExtensionsDocument;
   signal: AbortSignal;
 }
 

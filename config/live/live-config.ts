@@ -1,12 +1,11 @@
 import { AppError, isAppError } from '../../contracts';
 import { configError } from '../config-error';
 import { configFileName, parseConfigFile, readConfigFile } from '../load-config';
-import type { ConfigFile, ConfigSource, LoadedConfig } from '../load-config';
+import type { ConfigFile, ConfigDocument, LoadedConfig } from '../load-config';
 import { locateConfig } from '../locate-config';
 import type { ConfigLocation } from '../locate-config';
-import { describeFault } from './fault-place';
 import { fileMark } from './file-mark';
-import { changedStartupKeys, withStartupKeys } from './startup-only';
+import { changedStartupKeys, withKeysOf } from './startup-only';
 
 /** The newest configuration that is valid, in a process that goes on while its file is edited. */
 export interface LiveConfig {
@@ -42,9 +41,9 @@ const WATCH_INTERVAL_MS = 250;
 
 export function createLiveConfig({ location, first, log, now = Date.now }: LiveConfigOptions): LiveConfig {
   let good = first;
-  let started = first?.source ?? null;
+  let started = first?.document ?? null;
   /** What the file of the newest good configuration says, startup-only keys included. */
-  let written: ConfigSource | null = started;
+  let written: ConfigDocument | null = started;
   let fault: string | null = null;
   /** Content, or absence, that was dealt with last. */
   let handled: string | null = first?.signature ?? null;
@@ -53,14 +52,15 @@ export function createLiveConfig({ location, first, log, now = Date.now }: LiveC
 
   function accept(file: ConfigFile): void {
     if (file.path === null && good !== null && good.path !== null) {
-      throw configError(configFileName(good.path), '', 'expected the file to be there; it is gone');
+      throw configError(configFileName(good.path), [], 'expected the file to be there; it is gone');
     }
-    let fresh: ConfigSource = {};
-    const loaded = parseConfigFile(file, location.env, (source) => {
-      fresh = source;
-      return started === null ? source : withStartupKeys(source, started);
+    let fresh: ConfigDocument = {};
+    const loaded = parseConfigFile(file, location.env, (document) => {
+      fresh = document;
+      return started === null ? document : withKeysOf(document, started);
     });
     const late = written === null ? [] : changedStartupKeys(written, fresh);
+    for (const warning of loaded.warnings) if (good?.warnings.includes(warning) !== true) log.warn({}, warning);
     if (late.length > 0) log.warn({ keys: late }, `takes effect after a restart: ${late.join(', ')}`);
     if (good !== null && good.signature !== loaded.signature) {
       log.info({}, 'the configuration has changed and was read again');
@@ -73,9 +73,9 @@ export function createLiveConfig({ location, first, log, now = Date.now }: LiveC
     fault = null;
   }
 
-  function refuse(error: unknown, file: ConfigFile | null): void {
+  function refuse(error: unknown): void {
     if (!isAppError(error, 'configuration')) throw error;
-    fault = describeFault(error.message, file?.bytes ?? null);
+    fault = error.message;
     log.error({ fault }, 'the configuration cannot be used; the newest valid one stays in force');
   }
 
@@ -92,7 +92,7 @@ export function createLiveConfig({ location, first, log, now = Date.now }: LiveC
     } catch (error) {
       // A file that cannot be read has no content; what is said about it takes its place.
       const content = file?.signature ?? (error instanceof Error ? error.message : '');
-      if (file !== null || content !== handled) refuse(error, file);
+      if (file !== null || content !== handled) refuse(error);
       handled = content;
     }
     // What could not be read is tried again, whether it changes or not.

@@ -1,42 +1,27 @@
-/** Keys whose change takes effect only after a restart: what they set up is made once, when a process starts. */
-import type { ConfigSource } from '../load-config';
+/** Keys whose change takes effect only after a restart keep what the process started with. */
+import { RESTART_KEYS } from '../../contracts/schemas/config';
+import type { ConfigDocument } from '../load-config';
 import type { PlainValue } from '../parse-yaml';
 
-export const STARTUP_ONLY_KEYS: readonly string[] = [
-  'agent_storage',
-  'auth.local.throttle_storage',
-  'channel_connections',
-  'channels',
-  'checkpointer',
-  'database',
-  'dedupe_storage',
-  'deployment',
-  'llm_call.max_concurrent_calls',
-  'log_level',
-  'logging',
-  'mcp_tasks',
-  'plugins',
-  'run_events',
-  'run_ownership',
-  'sandbox',
-  'scheduler',
-  'skills.container_path',
-  'stream_bridge',
-  'subagent_batches',
-  'subagent_runtime',
-];
-
 /** The startup-only keys in which two files differ. */
-export function changedStartupKeys(before: ConfigSource, after: ConfigSource): string[] {
-  return STARTUP_ONLY_KEYS.filter((key) => !isSame(valueAt(before, key.split('.')), valueAt(after, key.split('.'))));
+export function changedStartupKeys(before: ConfigDocument, after: ConfigDocument): string[] {
+  return RESTART_KEYS.filter((key) => !isSame(valueAt(before, key.split('.')), valueAt(after, key.split('.'))));
 }
 
-/** What a file says, but with the startup-only keys of the file that the process started with. */
-export function withStartupKeys(source: ConfigSource, started: ConfigSource): ConfigSource {
-  return STARTUP_ONLY_KEYS.reduce((result, key) => withValue(result, key.split('.'), started), source);
+/** What a file says, but with what another one says under these dotted keys: its values, or nothing. */
+export function withKeysOf(
+  document: ConfigDocument,
+  other: ConfigDocument,
+  keys: readonly string[] = RESTART_KEYS,
+): ConfigDocument {
+  return keys.reduce((result, key) => withValue(result, key.split('.'), other), document);
 }
 
-function withValue(target: ConfigSource, [key = '', ...rest]: readonly string[], from: ConfigSource): ConfigSource {
+function withValue(
+  target: ConfigDocument,
+  [key = '', ...rest]: readonly string[],
+  from: ConfigDocument,
+): ConfigDocument {
   const wanted = from[key];
   if (rest.length === 0) {
     const { [key]: _dropped, ...others } = target;
@@ -54,10 +39,10 @@ function asMapping(value: PlainValue | undefined): Record<string, PlainValue> | 
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
 }
 
-function valueAt(source: ConfigSource, path: readonly string[]): PlainValue | undefined {
+function valueAt(document: ConfigDocument, path: readonly string[]): PlainValue | undefined {
   return path.reduce<PlainValue | undefined>(
     (value, part) => (value === undefined ? undefined : asMapping(value)?.[part]),
-    source,
+    document,
   );
 }
 

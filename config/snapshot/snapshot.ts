@@ -4,11 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { AppError } from '../../contracts';
+import { RESTART_KEYS } from '../../contracts/schemas/config';
 import type { Config } from '../../contracts/schemas/config';
 import type { EnvironmentVariables } from '../environment-variables';
+import { withKeysOf } from '../live/startup-only';
 import { referencedVariable } from '../interpolate';
-import { configFromSource } from '../load-config';
-import type { ConfigSource } from '../load-config';
+import { configFromDocument } from '../load-config';
+import type { ConfigDocument } from '../load-config';
 import type { PlainValue } from '../parse-yaml';
 import { isSecretSection, isSecretText } from './secret-text';
 
@@ -26,15 +28,25 @@ const PLACE_KEY = '$secret';
 /** A secret is meant for these; it is not handed to another address that stands at its place by now. */
 const RECEIVER_KEYS = ['base_url', 'api_base', 'endpoint', 'azure_endpoint', 'url', 'use'];
 
+/**
+ * What processes set up when they start is none of a run's: its own process has it. What the agent is told of the
+ * sandbox is: it would see other folders in the middle of its work.
+ */
+const PROCESS_KEYS = RESTART_KEYS.filter((key) => key !== 'sandbox' && key !== 'skills.container_path');
+
 type Visit = (text: string, at: { key: string; place: string; secret: boolean }) => PlainValue;
 
-export function takeSnapshot(source: ConfigSource): ConfigSnapshot {
+export function takeSnapshot(source: ConfigDocument): ConfigSnapshot {
   let hasPlaces = false;
-  const stored = walk(source, { key: '', place: '', secret: false }, (text, { key, place, secret }) => {
-    if (referencedVariable(text) !== null || !(secret || isSecretText(key, text))) return text;
-    hasPlaces = true;
-    return { [PLACE_KEY]: place };
-  });
+  const stored = walk(
+    withKeysOf(source, {}, PROCESS_KEYS),
+    { key: '', place: '', secret: false },
+    (text, { key, place, secret }) => {
+      if (referencedVariable(text) !== null || !(secret || isSecretText(key, text))) return text;
+      hasPlaces = true;
+      return { [PLACE_KEY]: place };
+    },
+  );
   const body = JSON.stringify(stored);
   return { hash: createHash('sha256').update(body).digest('hex'), body, hasPlaces };
 }
@@ -45,12 +57,12 @@ export function takeSnapshot(source: ConfigSource): ConfigSnapshot {
  * Throws `AppError('configuration')`, which names the place, where a secret is no longer there or has become one for
  * another address.
  */
-export function restoreSnapshot(body: string, newest: ConfigSource, env: EnvironmentVariables): Config {
+export function restoreSnapshot(body: string, newest: ConfigDocument, env: EnvironmentVariables): Config {
   const texts = textsByPlace(newest);
   const source = fill(JSON.parse(body) as PlainValue, (place) => secretAt(place, texts));
-  const receivers = textsByPlace(source as ConfigSource);
+  const receivers = textsByPlace(source as ConfigDocument);
   for (const place of placesIn(JSON.parse(body) as PlainValue)) assertSameReceiver(place, receivers, texts);
-  return configFromSource(source as ConfigSource, env);
+  return configFromDocument(withKeysOf(source as ConfigDocument, newest, PROCESS_KEYS), env);
 }
 
 function secretAt(place: string, texts: ReadonlyMap<string, string>): string {
@@ -83,7 +95,7 @@ function missing(place: string, what: string): AppError {
 }
 
 /** Each text by its place. Entries of lists go by their names, so that others may come and go before them. */
-function textsByPlace(source: ConfigSource): ReadonlyMap<string, string> {
+function textsByPlace(source: ConfigDocument): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   walk(source, { key: '', place: '', secret: false }, (text, { place }) => {
     texts.set(place, text);

@@ -74,7 +74,11 @@ describe.each([
   ['broken YAML', 'models: [\n', /^config\.yaml:\d+: /],
   ['a half-written file', `${limit(12)}models:\n  - name: a\n    us`, /^config\.yaml:\d+: /],
   ['a value out of range', limit(0), /^config\.yaml:2: recursion_limit: expected at least 1/],
-  ['an unknown key', `${SANDBOX}\n\nrecursion_limits: 5\n`, /^config\.yaml:4: recursion_limits: unknown key/],
+  [
+    'an unknown key',
+    `${SANDBOX}\n\nlead_prompt_overlay: {appends: x}\n`,
+    /^config\.yaml:4: lead_prompt_overlay\.appends: unknown key/,
+  ],
   ['a missing variable', `${SANDBOX}recursion_limit: $NOT_THERE\n`, /^config\.yaml:2: .*NOT_THERE/],
 ])('%s while the process runs', (_, content, fault) => {
   test('the newest valid configuration stays in force, the fault is named with its line and logged once', async () => {
@@ -133,7 +137,7 @@ test('a key that needs a restart keeps its value, and one line says so', async (
   for (let read = 0; read < 3; read += 1) expect(live.current().config.sandbox.allow_host_bash).toBe(false);
   expect(limitOf(live)).toBe(12);
   await writeFile(path, `${changed}title: {max_words: 5}\nskills: {container_path: /other, path: /here}\n`);
-  expect(live.current().config.skills).toEqual({ container_path: '/mnt/skills', path: '/here' });
+  expect(live.current().config.skills).toMatchObject({ container_path: '/mnt/skills', path: '/here' });
   expect(lines.filter(({ level }) => level === 'warn').map(({ text }) => text)).toEqual([
     'takes effect after a restart: sandbox',
     'takes effect after a restart: skills.container_path',

@@ -45,7 +45,7 @@ const SECRETS = {
 };
 
 test('what is stored for a run holds no secret of the file and none of the environment', async () => {
-  const { body } = takeSnapshot((await load(SECRETS)).source);
+  const { body } = takeSnapshot((await load(SECRETS)).document);
   expect(body).not.toMatch(/literal|value-of-the-variable/);
   expect(body).toContain('"$KEY_OF_ONE"');
   expect(body).toContain('{"$secret":"models[two].default_headers.nested.deep[0]"}');
@@ -54,38 +54,40 @@ test('what is stored for a run holds no secret of the file and none of the envir
 
 test('a stored configuration is read back equal', async () => {
   const loaded = await load(SECRETS);
-  const { body } = takeSnapshot(loaded.source);
-  expect(restoreSnapshot(body, loaded.source, ENV)).toEqual(loaded.config);
-  expect(Object.isFrozen(restoreSnapshot(body, loaded.source, ENV).models)).toBe(true);
+  const { body } = takeSnapshot(loaded.document);
+  expect(restoreSnapshot(body, loaded.document, ENV)).toEqual(loaded.config);
+  expect(Object.isFrozen(restoreSnapshot(body, loaded.document, ENV).models)).toBe(true);
 });
 
 test('files that say the same have one snapshot: order of keys and secrets do not count', async () => {
-  const one = takeSnapshot((await load({ models: [model('a', { api_key: 'x1' })], recursion_limit: 5 })).source);
-  const other = takeSnapshot((await load({ recursion_limit: 5, models: [model('a', { api_key: 'x2' })] })).source);
-  const changed = takeSnapshot((await load({ recursion_limit: 6, models: [model('a', { api_key: 'x1' })] })).source);
+  const one = takeSnapshot((await load({ models: [model('a', { api_key: 'x1' })], recursion_limit: 5 })).document);
+  const other = takeSnapshot((await load({ recursion_limit: 5, models: [model('a', { api_key: 'x2' })] })).document);
+  const changed = takeSnapshot((await load({ recursion_limit: 6, models: [model('a', { api_key: 'x1' })] })).document);
   expect(other).toEqual(one);
   expect(changed.hash).not.toBe(one.hash);
 });
 
 test('a secret is found again when other entries come, go and move', async () => {
-  const { body } = takeSnapshot((await load({ models: [model('a', { api_key: 'old' })], recursion_limit: 5 })).source);
+  const { body } = takeSnapshot(
+    (await load({ models: [model('a', { api_key: 'old' })], recursion_limit: 5 })).document,
+  );
   const newest = await load({ models: [model('b'), model('a', { api_key: 'new', temperature: 1 })] });
-  const restored = restoreSnapshot(body, newest.source, ENV);
+  const restored = restoreSnapshot(body, newest.document, ENV);
   expect(restored.recursion_limit).toBe(5);
   expect(restored.models).toEqual([expect.objectContaining({ name: 'a', api_key: 'new' })]);
   expect(restored.models[0]).not.toHaveProperty('temperature');
 });
 
 test('a secret that moved into the environment is taken from there', async () => {
-  const { body } = takeSnapshot((await load({ models: [model('a', { api_key: 'old' })] })).source);
+  const { body } = takeSnapshot((await load({ models: [model('a', { api_key: 'old' })] })).document);
   const newest = await load({ models: [model('a', { api_key: '$KEY_OF_ONE' })] });
-  expect(restoreSnapshot(body, newest.source, ENV).models[0]?.api_key).toBe('value-of-the-variable');
+  expect(restoreSnapshot(body, newest.document, ENV).models[0]?.api_key).toBe('value-of-the-variable');
 });
 
 test('a secret that is gone is a failure that names its place and nothing else', async () => {
-  const { body } = takeSnapshot((await load({ models: [model('a', { api_key: 'literal-1' })] })).source);
+  const { body } = takeSnapshot((await load({ models: [model('a', { api_key: 'literal-1' })] })).document);
   const newest = await load({ models: [model('b', { api_key: 'literal-2' })] });
-  expect(() => restoreSnapshot(body, newest.source, ENV)).toThrow(
+  expect(() => restoreSnapshot(body, newest.document, ENV)).toThrow(
     expect.objectContaining({
       code: 'configuration',
       message: 'config.yaml: models[a].api_key: this run began with a secret that is no longer there',
@@ -95,16 +97,24 @@ test('a secret that is gone is a failure that names its place and nothing else',
 
 test('a variable that is gone is a failure that names it', async () => {
   const loaded = await load({ models: [model('a', { api_key: '$KEY_OF_ONE' })] });
-  const { body } = takeSnapshot(loaded.source);
-  expect(() => restoreSnapshot(body, loaded.source, {})).toThrow('KEY_OF_ONE');
+  const { body } = takeSnapshot(loaded.document);
+  expect(() => restoreSnapshot(body, loaded.document, {})).toThrow('KEY_OF_ONE');
 });
 
 test('a key for one address is never sent to another that had its place before', async () => {
-  const { body } = takeSnapshot((await load({ models: [model('a', { api_key: 'old' })] })).source);
+  const { body } = takeSnapshot((await load({ models: [model('a', { api_key: 'old' })] })).document);
   const newest = await load({ models: [model('a', { api_key: 'new', base_url: 'https://other.example.com/v1' })] });
-  expect(() => restoreSnapshot(body, newest.source, ENV)).toThrow(
+  expect(() => restoreSnapshot(body, newest.document, ENV)).toThrow(
     'config.yaml: models[a].api_key: this run began with a secret that is for another base_url now',
   );
+});
+
+test('what a process sets up at its start is not kept, so that its secrets cannot stop a run', async () => {
+  const before = await load({ database: { backend: 'postgres', postgres_url: 'postgresql://u:literal@db/x' } });
+  const { body, hasPlaces } = takeSnapshot(before.document);
+  expect([body, hasPlaces]).toEqual(['{}', false]);
+  const newest = await load({ log_level: 'debug' });
+  expect(restoreSnapshot(body, newest.document, ENV).log_level).toBe('debug');
 });
 
 test('names, prompts, limits and plain addresses are stored as they are', async () => {
@@ -113,7 +123,7 @@ test('names, prompts, limits and plain addresses are stored as they are', async 
     tools: [{ name: 'ls', use: 'deerflow.sandbox.tools:ls_tool', group: 'file:read' }],
     lead_prompt_overlay: { prepend: 'Costs $5 a day' },
   };
-  const snapshot = takeSnapshot((await load(document)).source);
+  const snapshot = takeSnapshot((await load(document)).document);
   expect(snapshot.hasPlaces).toBe(false);
   expect(JSON.parse(snapshot.body)).toEqual(document);
 });
