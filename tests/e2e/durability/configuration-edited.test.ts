@@ -20,14 +20,14 @@ beforeAll(async () => {
 afterAll(() => product.close());
 
 /** The file's only model answers with what is scripted under this name. */
-async function configure(model: string, extra: JsonObject = {}): Promise<void> {
+async function configure(model: string, extra: JsonObject = {}, apiKey = '$MODEL_KEY'): Promise<void> {
   const document = {
     models: [
       {
         name: `${model}-entry`,
         use: 'langchain_openai:ChatOpenAI',
         model,
-        api_key: '$MODEL_KEY',
+        api_key: apiKey,
         base_url: product.model.baseUrl,
       },
     ],
@@ -100,6 +100,24 @@ test('after a kill -9 another worker, which never saw the old file, goes on with
   expect(toolsOf('killed-before', 2)).toContain('bash');
   expect(product.model.requestsOf('killed-after')).toHaveLength(0);
   await expectSoundRun(product.pool, old.runId);
+}, 90_000);
+
+test('where another worker cannot find a key of the old file any more, the run ends and names its place', async () => {
+  await configure('literal-before', {}, 'a-key-in-the-file');
+  const old = await heldRun('literal-before');
+  await configure('literal-after');
+  await Promise.all(product.workers.map((worker) => worker.kill()));
+  await product.startWorker();
+
+  const { status, error } = await api.ended(old.threadId, old.runId, 50_000);
+  expect([status, error?.code]).toEqual(['error', 'configuration']);
+  expect(error?.message).toContain('models[literal-before-entry].api_key');
+  const { rows } = await product.pool.query<{ text: string }>(
+    "select string_agg(to_jsonb(c)::text, '') || (select to_jsonb(r)::text from runs r where run_id = $1) as text from run_configurations c",
+    [old.runId],
+  );
+  expect(rows[0]?.text).toContain('literal-before');
+  expect(rows[0]?.text).not.toContain('a-key-in-the-file');
 }, 90_000);
 
 test('what is stored of a configuration is there once for each content, and holds no key', async () => {
