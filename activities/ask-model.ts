@@ -1,5 +1,6 @@
 import { v7 as uuid7 } from 'uuid';
 import type { AiMessage, HumanMessage, RunEventInput } from '../contracts';
+import type { Config } from '../contracts/schemas/config';
 import { acceptReply } from '../core/messages/accept-reply';
 import { conversationSystemText, requestMessages } from '../core/prompt/request-messages';
 import { budgetWarning } from '../core/reply-policies';
@@ -20,7 +21,7 @@ export async function askModel(
   deps: ActivityDependencies,
   current: ModelTurn,
 ): Promise<{ message: AiMessage; reply: ModelReply }> {
-  const { facts, runId, turn, step, signal } = current;
+  const { facts, runId, setup, turn, step, signal } = current;
   const modes = facts.options.streamModes;
   const append = (events: RunEventInput[]): Promise<unknown> => deps.stores.events.append(runId, events, turn);
   await tellStart(deps, current);
@@ -34,22 +35,22 @@ export async function askModel(
     // Each attempt is a message of its own: what a failed one streamed is superseded by the next state.
     messageId = `lc_run--${uuid7()}`;
     writer = streams ? createDeltaWriter({ append, messageId, step, onFailure: (error) => abort.abort(error) }) : null;
-    return { ...baseRequest(deps, current), signal: combined, onDelta: (delta) => writer?.push(delta) };
+    return { ...baseRequest(current), signal: combined, onDelta: (delta) => writer?.push(delta) };
   };
   const drain = async (): Promise<void> => writer?.drain();
 
-  const model = pacedModel(deps, deps.models.resolve(facts.modelName));
+  const model = pacedModel(deps.permits, setup.config, setup.models.resolve(facts.modelName));
   const ask = () =>
     callWithRetries({
       model,
       request,
-      settings: deps.config.llm_call,
+      settings: setup.config.llm_call,
       onRetry: async (notice) => {
         await drain();
         if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
       },
     });
-  const reply = await deps.permits.call(model.name, deps.config.circuit_breaker, ask);
+  const reply = await deps.permits.call(model.name, setup.config.circuit_breaker, ask);
   await drain();
   return { message: acceptReply(reply, messageId), reply };
 }
@@ -75,27 +76,25 @@ async function tellStart(deps: ActivityDependencies, { runId, turn, step, facts 
   if (wanted.length > 0) await deps.stores.events.append(runId, wanted, turn);
 }
 
-function baseRequest(
-  deps: ActivityDependencies,
-  { messages, facts }: ModelTurn,
-): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
-  const { definitions, names } = deps.tools;
+function baseRequest({ messages, facts, setup }: ModelTurn): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
+  const { config, tools } = setup;
+  const { definitions, names } = tools;
   const prompt = systemPrompt({
     toolNames: names,
-    skillsRoot: deps.config.skills.container_path,
-    mounts: deps.config.sandbox.mounts.map((mount) => mount.container_path),
+    skillsRoot: config.skills.container_path,
+    mounts: config.sandbox.mounts.map((mount) => mount.container_path),
   });
-  const { prepend, append } = deps.config.lead_prompt_overlay;
+  const { prepend, append } = config.lead_prompt_overlay;
   const parts = [prepend, prompt, conversationSystemText(messages), append];
   return {
     system: parts.filter(Boolean).join('\n\n'),
-    messages: [...requestMessages(messages), ...budgetNote(deps, facts.spent)],
+    messages: [...requestMessages(messages), ...budgetNote(config, facts.spent)],
     tools: [...definitions],
   };
 }
 
 /** Only in the request: the conversation itself does not hold it. */
-function budgetNote({ config }: ActivityDependencies, spent: TokenTotals): HumanMessage[] {
+function budgetNote(config: Config, spent: TokenTotals): HumanMessage[] {
   const text = budgetWarning(spent, config.token_budget);
   if (text === null) return [];
   return [

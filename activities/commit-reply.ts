@@ -24,10 +24,10 @@ export async function commitReply(
 ): Promise<NextMove> {
   const spent = addUsage(current.facts.spent, reply);
   const { threadId } = current.facts;
-  const judged = judgeReply(reply, { threadId, finishReason, spent, config: deps.config });
+  const judged = judgeReply(reply, { threadId, finishReason, spent, config: current.setup.config });
   return commitMessage(deps, current, judged.message, {
     isReply: true,
-    next: decideNext(deps, current, judged),
+    next: decideNext(current, judged),
     before: judged.notices.map((payload) => ({ kind: 'custom', payload })),
     journal: judged.journal.map((entry) => ({ ...entry, category: 'middleware' })),
   });
@@ -41,13 +41,13 @@ function addUsage({ input, output, total }: TokenTotals, { usage_metadata: usage
   };
 }
 
-function decideNext(deps: ActivityDependencies, current: ModelTurn, { message, stopReason }: JudgedReply): NextMove {
+function decideNext(current: ModelTurn, { message, stopReason }: JudgedReply): NextMove {
   if (message.tool_calls.length === 0) return endAfter(stopReason);
   if (stopsBetween(current.facts.options, 'model', 'tools')) {
     return { kind: 'end', outcome: { kind: 'breakpoint', next: ['tools'] } };
   }
   const calls = message.tool_calls.map((call) =>
-    pendingCall(deps, { turn: current.turn, toolCallId: call.id, name: call.name }),
+    pendingCall(current.setup, { turn: current.turn, toolCallId: call.id, name: call.name }),
   );
   return { kind: 'tools', calls };
 }
@@ -69,7 +69,7 @@ async function commitMessage(
 ): Promise<NextMove> {
   const { facts, runId, turn, step } = current;
   const usage = message.usage_metadata;
-  const title = needsLocalTitle(deps, current) ? newTitle(deps, current) : null;
+  const title = needsLocalTitle(current) ? newTitle(current) : null;
   const events = [
     ...before,
     replyEnd(message, step, isReply),
@@ -107,12 +107,12 @@ async function commitMessage(
 }
 
 /** A title that a model writes comes when the exchange is over. */
-function needsLocalTitle({ config }: ActivityDependencies, { facts }: ModelTurn): boolean {
+function needsLocalTitle({ facts, setup: { config } }: ModelTurn): boolean {
   return facts.title === null && config.title.enabled && config.title.model_name === null;
 }
 
-function newTitle(deps: ActivityDependencies, current: ModelTurn): string {
-  return localTitle(current.messages, deps.config.title.max_chars);
+function newTitle(current: ModelTurn): string {
+  return localTitle(current.messages, current.setup.config.title.max_chars);
 }
 
 function titleUpdate(title: string): RunEventInput {

@@ -10,6 +10,7 @@ import { runLogger } from '../observability';
 import { RESERVED_NAMES } from '../sandbox';
 import type { ActivityDependencies } from './dependencies';
 import { producedFiles } from './produced-files';
+import { setupForEnding } from './setup-for-ending';
 import { writeTitle } from './write-title';
 
 const CANCELLED_CALL = 'Error: this tool call was cancelled by the user before it gave a result.';
@@ -58,7 +59,8 @@ async function startNext({ gateway, log }: ActivityDependencies, next: RunRow): 
 }
 
 async function gatherFacts(deps: ActivityDependencies, row: RunRow, outcome: RunOutcome): Promise<EndFacts | null> {
-  const { stores, config } = deps;
+  const { stores } = deps;
+  const { config } = await setupForEnding(deps, row);
   const facts = await stores.turns.facts(row.runId, 0);
   if (facts === null) return null;
   const byTool = await stores.ledger.presented(row.runId);

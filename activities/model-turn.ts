@@ -1,5 +1,6 @@
 import type { Message } from '../contracts';
 import type { StepFacts } from '../db';
+import type { RunSetup } from './run-setups';
 
 /** One turn of the model, as the parts of its activity share it. */
 export interface ModelTurn {
@@ -7,6 +8,7 @@ export interface ModelTurn {
   turn: number;
   step: number;
   facts: StepFacts;
+  setup: RunSetup;
   messages: readonly Message[];
   startedAt: number;
   signal: AbortSignal;

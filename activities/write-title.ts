@@ -7,6 +7,8 @@ import type { RunRow, StepFacts } from '../db';
 import type { ModelReply } from '../models';
 import type { ActivityDependencies } from './dependencies';
 import { pacedModel } from './paced-model';
+import type { RunSetup } from './run-setups';
+import { setupForEnding } from './setup-for-ending';
 
 /** Beside the turns of the run, which count from 1: a repeated end of a run finds the title and does not ask again. */
 const TITLE_TURN = -1;
@@ -18,26 +20,31 @@ const TIMEOUT_MS = 20_000;
  * tokens; whatever goes wrong, the title becomes the user's first words.
  */
 export async function writeTitle(deps: ActivityDependencies, row: RunRow, outcome: RunOutcome): Promise<void> {
-  const { enabled, model_name: modelName } = deps.config.title;
+  const setup = await setupForEnding(deps, row);
+  const { enabled, model_name: modelName } = setup.config.title;
   if (!enabled || modelName === null || outcome.kind !== 'success' || row.cancelAction !== null) return;
   const facts = await deps.stores.turns.facts(row.runId, TITLE_TURN);
   if (facts === null || facts.title !== null || facts.outcome !== null) return;
   const messages = await deps.conversations.load(facts);
-  const { prompt_template: template, max_words: maxWords, max_chars: maxChars } = deps.config.title;
+  const { prompt_template: template, max_words: maxWords, max_chars: maxChars } = setup.config.title;
   const request = titleRequest(messages, { template, maxWords });
   if (request === null) return;
-  const reply = await ask(deps, modelName, request);
+  const reply = await ask(deps, setup, { modelName, text: request });
   const written = reply === null ? null : titleFromReply(contentText(reply.content), maxChars);
   await commitTitle(deps, row, facts, { title: written ?? localTitle(messages, maxChars), reply });
 }
 
-async function ask(deps: ActivityDependencies, modelName: string, text: string): Promise<ModelReply | null> {
+async function ask(
+  { log, permits }: ActivityDependencies,
+  { config, models }: RunSetup,
+  { modelName, text }: { modelName: string; text: string },
+): Promise<ModelReply | null> {
   try {
-    const model = pacedModel(deps, deps.models.resolve(modelName, { thinking: false, effort: null }));
+    const model = pacedModel(permits, config, models.resolve(modelName, { thinking: false, effort: null }));
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     return await model.reply({ system: '', messages: [question(text)], tools: [], signal });
   } catch (error) {
-    deps.log.warn({ err: error, model: modelName }, 'no model wrote the title; the first words of the user are used');
+    log.warn({ err: error, model: modelName }, 'no model wrote the title; the first words of the user are used');
     return null;
   }
 }

@@ -23,6 +23,7 @@ export type { Circuit, ModelPermitStore, Pace, Turn } from './model-permits';
 export { migrate } from './migrate';
 export type { AdmissionRequest, AdmissionResult } from './run-admission';
 export type { EndedRun, LeftUndone, RunEnding } from './run-ending';
+export type { RunConfigurationStore } from './run-configurations';
 export type { RunEventStore } from './run-events';
 export { toRunRecord } from './run-row';
 export type { RunRow } from './run-row';

@@ -21,6 +21,13 @@ export interface TokenTotals {
   middleware: number;
 }
 
+/** What is settled for a run when it begins. */
+export interface RunChoices {
+  modelName: string | null;
+  /** Of its stored configuration. */
+  configHash: string | null;
+}
+
 export interface RunStore {
   get(owner: string, runId: string): Promise<RunRow | null>;
   /** For the worker, which acts for whoever owns the run. */
@@ -35,7 +42,7 @@ export interface RunStore {
    */
   requestCancel(owner: string, runId: string, action: CancelAction): Promise<{ row: RunRow; signal: boolean } | null>;
   /** Marks the run as running with its first commit; false where an earlier attempt did. */
-  begin(runId: string, commit: Omit<StepCommit, 'runId'>, modelName: string | null): Promise<boolean>;
+  begin(runId: string, commit: Omit<StepCommit, 'runId'>, chosen: RunChoices): Promise<boolean>;
   /** Writes the terminal status; see `endRun`. */
   end(runId: string, decide: (row: RunRow, left: LeftUndone) => RunEnding): Promise<EndedRun | null>;
   markWorkflowStarted(runId: string): Promise<void>;
@@ -76,7 +83,7 @@ export function createRunStore(database: Database): RunStore {
     admit: (request) => admitRun(database, request),
     requestCancel: async (owner, runId, action) =>
       isUuid(runId) ? requestCancel(database, owner, runId, action) : null,
-    begin: (runId, commit, modelName) => beginRun(database, runId, commit, modelName),
+    begin: (runId, commit, chosen) => beginRun(database, runId, commit, chosen),
     end: (runId, decide) => endRun(database, runId, decide),
     async markWorkflowStarted(runId) {
       await pool.query('update runs set workflow_started_at = coalesce(workflow_started_at, now()) where run_id = $1', [
@@ -125,7 +132,7 @@ async function beginRun(
   database: Database,
   runId: string,
   commit: Omit<StepCommit, 'runId'>,
-  modelName: string | null,
+  { modelName, configHash }: RunChoices,
 ): Promise<boolean> {
   return translateErrors(() =>
     database.transaction(async (client) => {
@@ -133,11 +140,11 @@ async function beginRun(
       const { rowCount } = await client.query({
         name: 'begin-run',
         text: `with thread as materialized (select log_seq from threads where thread_id = $2 for no key update)
-         update runs set status = 'running', started_at = clock_timestamp(), model_name = $3,
+         update runs set status = 'running', started_at = clock_timestamp(), model_name = $3, config_hash = $4,
                 base_watermark = coalesce((select log_seq from thread), 0),
                 workflow_started_at = coalesce(workflow_started_at, now())
          where run_id = $1 and status = 'pending'`,
-        values: [runId, commit.threadId, modelName],
+        values: [runId, commit.threadId, modelName, configHash],
       });
       if (rowCount !== 1) return false;
       await commitStep(client, { ...commit, runId });

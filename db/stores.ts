@@ -5,6 +5,8 @@ import type { MessageLog } from './message-log';
 import { createMessageLog } from './message-log';
 import type { ModelPermitStore } from './model-permits';
 import { createModelPermitStore } from './model-permits';
+import type { RunConfigurationStore } from './run-configurations';
+import { createRunConfigurationStore } from './run-configurations';
 import type { RunEventStore } from './run-events';
 import { createRunEventStore } from './run-events';
 import type { RunSecretStore } from './run-secrets';
@@ -29,6 +31,7 @@ export interface Stores {
   turns: TurnStore;
   secrets: RunSecretStore;
   permits: ModelPermitStore;
+  configurations: RunConfigurationStore;
 }
 
 /** @param deploymentKey 32 bytes; seals request-scoped secrets. */
@@ -43,5 +46,6 @@ export function createStores(database: Database, deploymentKey: Buffer): Stores 
     turns: createTurnStore(database),
     secrets: createRunSecretStore(database, deploymentKey),
     permits: createModelPermitStore(database),
+    configurations: createRunConfigurationStore(database),
   };
 }
