@@ -1,57 +1,31 @@
 import { v7 as uuid7 } from 'uuid';
 import type { AiMessage, HumanMessage, RunEventInput } from '../contracts';
+import type { Config } from '../contracts/schemas/config';
 import { acceptReply } from '../core/messages/accept-reply';
-import { RECOVERED_MARK, afterToolResult, budgetHint, recoveryHint, wasRecovered } from '../core/policies';
 import { conversationSystemText, requestMessages } from '../core/prompt/request-messages';
+import { budgetWarning } from '../core/reply-policies';
+import type { TokenTotals } from '../core/reply-policies';
 import { systemPrompt } from '../core/prompt/system-prompt';
 import { selectEvents, stepStartEvents, wantsKind } from '../core/stream-events';
 import type { ModelReply, ModelRequest } from '../models';
-import { callWithRetries, failureDetail } from '../models';
+import { callWithRetries } from '../models';
 import type { DeltaWriter } from './delta-writer';
 import { createDeltaWriter } from './delta-writer';
 import type { ActivityDependencies } from './dependencies';
 import type { ModelTurn } from './model-turn';
 import { MODEL_NODE } from './model-turn';
-
-/** A reply as it is stored, and as the provider sent it. */
-interface Answer {
-  message: AiMessage;
-  reply: ModelReply;
-}
+import { pacedModel } from './paced-model';
 
 /** Asks until there is a reply or no attempt is left, and streams what comes. Commits nothing but stream events. */
-export async function askModel(deps: ActivityDependencies, current: ModelTurn): Promise<Answer> {
-  await tellStart(deps, current);
-  const { messages, signal } = current;
-  const mayBeSilent = afterToolResult(messages) && !wasRecovered(messages);
-  if (!mayBeSilent) return ask(deps, current, { hints: [], silenceIsFinal: false });
-  try {
-    return await ask(deps, current, { hints: [], silenceIsFinal: true });
-  } catch (error) {
-    if (signal.aborted || failureDetail(error)?.reason !== 'empty') throw error;
-    const { message, reply } = await ask(deps, current, { hints: [recoveryHint()], silenceIsFinal: true });
-    return {
-      reply,
-      message: { ...message, additional_kwargs: { ...message.additional_kwargs, [RECOVERED_MARK]: true } },
-    };
-  }
-}
-
-interface AskOptions {
-  /** What the model is told beside the conversation. */
-  hints: HumanMessage[];
-  /** Whether an empty reply is given back at once, instead of being asked for again as it was. */
-  silenceIsFinal: boolean;
-}
-
-async function ask(
+export async function askModel(
   deps: ActivityDependencies,
   current: ModelTurn,
-  { hints, silenceIsFinal }: AskOptions,
-): Promise<Answer> {
-  const { facts, runId, turn, step, signal } = current;
+): Promise<{ message: AiMessage; reply: ModelReply }> {
+  const { facts, runId, setup, turn, step, signal } = current;
   const modes = facts.options.streamModes;
   const append = (events: RunEventInput[]): Promise<unknown> => deps.stores.events.append(runId, events, turn);
+  await tellStart(deps, current);
+
   const abort = new AbortController();
   const combined = AbortSignal.any([signal, abort.signal]);
   const streams = wantsKind(modes, 'text-delta');
@@ -61,20 +35,22 @@ async function ask(
     // Each attempt is a message of its own: what a failed one streamed is superseded by the next state.
     messageId = `lc_run--${uuid7()}`;
     writer = streams ? createDeltaWriter({ append, messageId, step, onFailure: (error) => abort.abort(error) }) : null;
-    return { ...baseRequest(deps, current, hints), signal: combined, onDelta: (delta) => writer?.push(delta) };
+    return { ...baseRequest(current), signal: combined, onDelta: (delta) => writer?.push(delta) };
   };
   const drain = async (): Promise<void> => writer?.drain();
 
-  const reply = await callWithRetries({
-    model: deps.models.resolve(facts.modelName),
-    request,
-    settings: deps.config.llm_call,
-    onRetry: async (notice, error) => {
-      await drain();
-      if (silenceIsFinal && failureDetail(error)?.reason === 'empty') throw error;
-      if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
-    },
-  });
+  const model = pacedModel(deps.permits, setup.config, setup.models.resolve(facts.modelName));
+  const ask = () =>
+    callWithRetries({
+      model,
+      request,
+      settings: setup.config.llm_call,
+      onRetry: async (notice) => {
+        await drain();
+        if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
+      },
+    });
+  const reply = await deps.permits.call(model.name, setup.config.circuit_breaker, ask);
   await drain();
   return { message: acceptReply(reply, messageId), reply };
 }
@@ -100,24 +76,35 @@ async function tellStart(deps: ActivityDependencies, { runId, turn, step, facts 
   if (wanted.length > 0) await deps.stores.events.append(runId, wanted, turn);
 }
 
-function baseRequest(
-  deps: ActivityDependencies,
-  { messages, facts }: ModelTurn,
-  hints: readonly HumanMessage[],
-): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
-  const { config } = deps;
-  const { definitions, names } = deps.tools;
+function baseRequest({ messages, facts, setup }: ModelTurn): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
+  const { config, tools } = setup;
+  const { definitions, names } = tools;
   const prompt = systemPrompt({
     toolNames: names,
     skillsRoot: config.skills.container_path,
     mounts: config.sandbox.mounts.map((mount) => mount.container_path),
-    overlay: config.lead_prompt_overlay,
   });
-  const extra = conversationSystemText(messages);
-  const warning = budgetHint(config.token_budget, facts.used);
+  const { prepend, append } = config.lead_prompt_overlay;
+  const parts = [prepend, prompt, conversationSystemText(messages), append];
   return {
-    system: extra === '' ? prompt : `${prompt}\n\n${extra}`,
-    messages: [...requestMessages(messages), ...(warning === null ? [] : [warning]), ...hints],
+    system: parts.filter(Boolean).join('\n\n'),
+    messages: [...requestMessages(messages), ...budgetNote(config, facts.spent)],
     tools: [...definitions],
   };
+}
+
+/** Only in the request: the conversation itself does not hold it. */
+function budgetNote(config: Config, spent: TokenTotals): HumanMessage[] {
+  const text = budgetWarning(spent, config.token_budget);
+  if (text === null) return [];
+  return [
+    {
+      type: 'human',
+      id: 'budget-warning',
+      name: 'budget_warning',
+      content: text,
+      additional_kwargs: { hide_from_ui: true },
+      response_metadata: {},
+    },
+  ];
 }

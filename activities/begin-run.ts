@@ -20,6 +20,7 @@ import { storableJson } from '../core/text';
 import type { CheckpointRow, JournalInput, PlannedToolCall, StepCommit, StepFacts } from '../db';
 import type { ActivityDependencies } from './dependencies';
 import { pendingCall } from './pending-call';
+import type { RunSetup } from './run-setups';
 
 /** Turn 0 is the beginning of a run; its outcome is what a retry gives back. */
 const BEGIN_TURN = 0;
@@ -45,8 +46,9 @@ export async function beginRun(deps: ActivityDependencies, runId: string): Promi
   if (facts === null || facts.admission !== 'active') return CLOSED;
   if (facts.outcome !== null) return facts.outcome as unknown as BeginRunResult;
 
-  const beginning = await planBeginning(deps, facts);
-  const { config } = deps;
+  const setup = await deps.setups.newest();
+  const { config, hash: configHash } = setup;
+  const beginning = await planBeginning(deps, facts, setup);
   const result: BeginRunResult = {
     closed: false,
     stepLimit: stepLimit(facts.options.recursionLimit, config.recursion_limit, config.max_recursion_limit),
@@ -54,7 +56,8 @@ export async function beginRun(deps: ActivityDependencies, runId: string): Promi
     next: facts.cancelAction === null ? beginning.next : endWith({ kind: 'cancelled', action: facts.cancelAction }),
   };
   const commit = await beginningCommit(deps, runId, facts, beginning, result);
-  const begun = await deps.stores.runs.begin(runId, commit, beginning.modelName);
+  await deps.stores.configurations.keep(setup);
+  const begun = await deps.stores.runs.begin(runId, commit, { modelName: beginning.modelName, configHash });
   if (begun) {
     const log = runLogger(deps.log, { runId, threadId: facts.threadId });
     log.info({ model: beginning.modelName, next: result.next.kind }, 'the run began');
@@ -70,13 +73,13 @@ function endWith(outcome: RunOutcome): NextMove {
   return { kind: 'end', outcome };
 }
 
-async function planBeginning(deps: ActivityDependencies, facts: StepFacts): Promise<Beginning> {
+async function planBeginning(deps: ActivityDependencies, facts: StepFacts, setup: RunSetup): Promise<Beginning> {
   const { log } = deps.stores;
   const { options, threadId } = facts;
   const head = await log.head(threadId);
   const base = options.checkpointId === undefined ? head : await log.checkpoint(threadId, options.checkpointId);
   const restore = base !== null && base.watermark !== head?.watermark ? base.watermark : undefined;
-  const model = resolveModel(deps, facts);
+  const model = resolveModel(setup, facts);
   const beginning = { base, restore, toolCalls: [], modelName: model.name };
   if (model.failure !== undefined) return { ...beginning, next: endWith(model.failure) };
   if (options.messages.length > 0) {
@@ -97,7 +100,7 @@ async function planBeginning(deps: ActivityDependencies, facts: StepFacts): Prom
     name,
     messageId: waitingCalls.reply.id,
   }));
-  const calls = toolCalls.map((call) => pendingCall(deps, call));
+  const calls = toolCalls.map((call) => pendingCall(setup, call));
   return { ...beginning, toolCalls, next: { kind: 'tools', calls } };
 }
 
@@ -113,13 +116,13 @@ function unansweredCalls(messages: readonly Message[]): { reply: AiMessage; call
   return calls.length === 0 ? null : { reply, calls };
 }
 
-function resolveModel(deps: ActivityDependencies, facts: StepFacts): { name: string | null; failure?: RunOutcome } {
+function resolveModel({ models }: RunSetup, facts: StepFacts): { name: string | null; failure?: RunOutcome } {
   const agent = facts.options.context.agent_name ?? facts.assistantId;
   if (!['lead_agent', 'lead-agent'].includes(agent)) {
     return { name: null, failure: failed('not_found', 'AgentNotFoundError', `Agent '${agent}' does not exist.`) };
   }
   try {
-    return { name: deps.models.resolve(facts.options.context.model_name).name };
+    return { name: models.resolve(facts.options.context.model_name).name };
   } catch (error) {
     if (!isAppError(error)) throw error;
     return { name: null, failure: failed(error.code, 'ConfigurationError', error.message) };

@@ -19,12 +19,13 @@ export async function callModel(
   if (facts === null || facts.admission !== 'active') throw new AppError('run_closed', 'The run has ended.');
   if (facts.outcome !== null) return facts.outcome as unknown as NextMove;
   if (facts.cancelAction !== null) throw new AppError('run_cancelled', 'The run was cancelled.');
-  const messages = await deps.conversations.load(facts);
+  const [setup, messages] = await Promise.all([deps.setups.of(facts), deps.conversations.load(facts)]);
   const current: ModelTurn = {
     runId,
     turn,
     step: facts.stepsBefore + 1,
     facts,
+    setup,
     messages,
     startedAt: Date.now(),
     signal,

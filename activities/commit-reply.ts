@@ -1,17 +1,17 @@
 import { v7 as uuid7 } from 'uuid';
-import type { AiMessage, AppError, JsonValue, NextMove, RunEventInput, StopReason } from '../contracts';
+import type { AiMessage, AppError, JsonValue, NextMove, RunEventInput } from '../contracts';
 import { stopsBetween } from '../core/agent-loop/breakpoints';
-import { exceededBudget, judgeReply } from '../core/policies';
+import { endAfter, judgeReply } from '../core/reply-policies';
+import type { JudgedReply, TokenTotals } from '../core/reply-policies';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import { storableText } from '../core/text';
 import { localTitle } from '../core/title';
-import type { JournalInput, PlannedToolCall, StepCommit, StepFacts } from '../db';
+import type { JournalInput, PlannedToolCall, StepCommit } from '../db';
 import type { ModelReply } from '../models';
-import { detectSafetyTermination, failureDetail } from '../models';
+import { failureDetail } from '../models';
 import type { ActivityDependencies } from './dependencies';
 import type { ModelTurn } from './model-turn';
-import { commitTitle, titleUpdate } from './commit-title';
-import { MODEL_NODE, usedWith, waitingAfter } from './model-turn';
+import { MODEL_NODE } from './model-turn';
 import { pendingCall } from './pending-call';
 import { throughOutage } from './through-outage';
 
@@ -19,93 +19,72 @@ import { throughOutage } from './through-outage';
 export async function commitReply(
   deps: ActivityDependencies,
   current: ModelTurn,
-  accepted: AiMessage,
-  reply: ModelReply,
+  reply: AiMessage,
+  { finishReason }: ModelReply,
 ): Promise<NextMove> {
-  const { config } = deps;
-  const { facts } = current;
-  const judged = judgeReply(accepted, {
-    finishReason: reply.finishReason,
-    threadId: facts.threadId,
-    safety: detectSafetyTermination(reply, config.safety_finish_reason),
-    exceeded: exceededBudget(config.token_budget, usedWith(facts.used, accepted.usage_metadata)),
+  const spent = addUsage(current.facts.spent, reply);
+  const { threadId } = current.facts;
+  const judged = judgeReply(reply, { threadId, finishReason, spent, config: current.setup.config });
+  return commitMessage(deps, current, judged.message, {
+    isReply: true,
+    next: decideNext(current, judged),
+    before: judged.notices.map((payload) => ({ kind: 'custom', payload })),
+    journal: judged.journal.map((entry) => ({ ...entry, category: 'middleware' })),
   });
-  const { message, stopReason, added, notices, journal } = judged;
-  const next = decideNext(deps, current, message, stopReason);
-  const { after, calls } = await commitMessage(deps, current, message, {
-    reply,
-    next,
-    added,
-    before: notices,
-    journal,
-  });
-  const titled =
-    after.title === null && config.title.enabled
-      ? await commitTitle(deps, current, { answer: message, next, after })
-      : after;
-  deps.plannedCalls.put(titled, { runId: current.runId, message, calls });
-  return next;
 }
 
-function decideNext(
-  deps: ActivityDependencies,
-  current: ModelTurn,
-  message: AiMessage,
-  stopReason: StopReason | null,
-): NextMove {
-  if (message.tool_calls.length === 0) {
-    return { kind: 'end', outcome: { kind: 'success', ...(stopReason === null ? {} : { stopReason }) } };
-  }
+function addUsage({ input, output, total }: TokenTotals, { usage_metadata: usage }: AiMessage): TokenTotals {
+  return {
+    input: input + (usage?.input_tokens ?? 0),
+    output: output + (usage?.output_tokens ?? 0),
+    total: total + (usage?.total_tokens ?? 0),
+  };
+}
+
+function decideNext(current: ModelTurn, { message, stopReason }: JudgedReply): NextMove {
+  if (message.tool_calls.length === 0) return endAfter(stopReason);
   if (stopsBetween(current.facts.options, 'model', 'tools')) {
     return { kind: 'end', outcome: { kind: 'breakpoint', next: ['tools'] } };
   }
   const calls = message.tool_calls.map((call) =>
-    pendingCall(deps, { turn: current.turn, toolCallId: call.id, name: call.name }),
+    pendingCall(current.setup, { turn: current.turn, toolCallId: call.id, name: call.name }),
   );
   return { kind: 'tools', calls };
 }
 
 interface CommitOptions {
-  reply: ModelReply | null;
+  /** False for a message that stands for a reply which never came. */
+  isReply: boolean;
   next: NextMove;
-  /** What was put behind the model's own words, which readers of its parts have not seen. */
-  added?: string;
   /** Events that come before those of the step. */
   before?: RunEventInput[];
   journal?: JournalInput[];
-}
-
-interface Committed {
-  /** What the next step finds. */
-  after: StepFacts;
-  calls: PlannedToolCall[];
 }
 
 async function commitMessage(
   deps: ActivityDependencies,
   current: ModelTurn,
   message: AiMessage,
-  { reply, next, added = '', before = [], journal = [] }: CommitOptions,
-): Promise<Committed> {
+  { isReply, next, before = [], journal = [] }: CommitOptions,
+): Promise<NextMove> {
   const { facts, runId, turn, step } = current;
   const usage = message.usage_metadata;
-  const title = facts.title === null ? titleAtOnce(deps, current, reply) : null;
+  const title = needsLocalTitle(current) ? newTitle(current) : null;
   const events = [
     ...before,
-    replyEnd(message, step, reply, added),
+    replyEnd(message, step, isReply),
     ...(title === null ? [] : [titleUpdate(title)]),
     ...stepEvents({ node: MODEL_NODE, step, messageId: message.id }),
   ];
-  const calls = next.kind === 'tools' ? plannedCalls(message, turn) : [];
   const commit: StepCommit = {
     threadId: facts.threadId,
     runId,
     messages: [message],
     channels: title === null ? undefined : { title },
-    toolCalls: calls,
+    toolCalls: next.kind === 'tools' ? plannedCalls(message, turn) : [],
     turn: { turn, messageId: message.id, outcome: next as unknown as JsonValue },
     usage: {
-      calls: reply === null ? 0 : 1,
+      calls: isReply ? 1 : 0,
       input: usage?.input_tokens ?? 0,
       output: usage?.output_tokens ?? 0,
       total: usage?.total_tokens ?? 0,
@@ -116,32 +95,39 @@ async function commitMessage(
   };
   const result = await throughOutage(current.signal, () => deps.stores.log.commit(commit));
   deps.conversations.committed(facts, result, message);
-  const after: StepFacts = {
+  const after = {
     ...facts,
     stepsBefore: step,
     logSeq: result.seq,
     title: title ?? facts.title,
-    used: usedWith(facts.used, usage),
+    spent: addUsage(facts.spent, message),
   };
-  return { after, calls };
+  deps.plannedCalls.put(after, { runId, message, calls: commit.toolCalls ?? [] });
+  return next;
 }
 
-/** The title where no model is asked for it. */
-function titleAtOnce({ config }: ActivityDependencies, current: ModelTurn, reply: ModelReply | null): string | null {
-  const { enabled, model_name: modelName, max_chars: maxChars } = config.title;
-  const asksModel = modelName !== null && reply !== null;
-  return enabled && !asksModel ? localTitle(current.messages, maxChars) : null;
+/** A title that a model writes comes when the exchange is over. */
+function needsLocalTitle({ facts, setup: { config } }: ModelTurn): boolean {
+  return facts.title === null && config.title.enabled && config.title.model_name === null;
+}
+
+function newTitle(current: ModelTurn): string {
+  return localTitle(current.messages, current.setup.config.title.max_chars);
+}
+
+function titleUpdate(title: string): RunEventInput {
+  return { kind: 'update', payload: { node: 'TitleMiddleware.after_model', writes: { title } } };
 }
 
 /** The streamed reply's last part, or the whole message where nothing was streamed. */
-function replyEnd(message: AiMessage, step: number, reply: ModelReply | null, added: string): RunEventInput {
-  if (reply === null) return { kind: 'message', payload: { node: MODEL_NODE, step }, messageId: message.id };
+function replyEnd(message: AiMessage, step: number, isReply: boolean): RunEventInput {
+  if (!isReply) return { kind: 'message', payload: { node: MODEL_NODE, step }, messageId: message.id };
   return {
     kind: 'text-delta',
     payload: {
       id: message.id,
       step,
-      content: added,
+      content: '',
       tool_call_chunks: [],
       additional_kwargs: {},
       usage_metadata: message.usage_metadata as unknown as JsonValue,
@@ -149,6 +135,11 @@ function replyEnd(message: AiMessage, step: number, reply: ModelReply | null, ad
       chunk_position: 'last',
     },
   };
+}
+
+function waitingAfter(next: NextMove): string[] {
+  if (next.kind !== 'end') return [next.kind];
+  return next.outcome.kind === 'breakpoint' ? next.outcome.next : [];
 }
 
 function plannedCalls(message: AiMessage, turn: number): PlannedToolCall[] {
@@ -194,13 +185,12 @@ export async function commitFailure(
     response_metadata: {},
     additional_kwargs: {
       deerflow_error_fallback: true,
-      error_type: error.code,
+      error_type: error.code === 'model_circuit_open' ? 'CircuitBreakerOpen' : error.code,
       error_reason: detail?.reason ?? 'transient',
       error_detail: text,
     },
   };
   const next: NextMove = { kind: 'end', outcome: { kind: 'model_failed', code: error.code } };
   const journal: JournalInput[] = [{ eventType: 'llm.error', category: 'trace', content: text }];
-  await commitMessage(deps, current, message, { reply: null, next, journal });
-  return next;
+  return commitMessage(deps, current, message, { isReply: false, next, journal });
 }

@@ -16,7 +16,9 @@ export async function deliverWebhook(deps: ActivityDependencies, runId: string, 
   const url = row?.options.webhook;
   if (row === null || url === undefined) return;
   const body = JSON.stringify(toRunRecord(row));
-  const http = createSafeHttp({ allowPrivateAddresses: deps.config.runs.webhook_allow_private_addresses });
+  // Where requests may go is the operator's word of today, not of the time when the run began.
+  const { config } = await deps.setups.newest();
+  const http = createSafeHttp({ allowPrivateAddresses: config.runs.webhook_allow_private_addresses });
   const request = {
     body,
     signal,

@@ -10,6 +10,8 @@ import { runLogger } from '../observability';
 import { RESERVED_NAMES } from '../sandbox';
 import type { ActivityDependencies } from './dependencies';
 import { producedFiles } from './produced-files';
+import { setupForEnding } from './setup-for-ending';
+import { writeTitle } from './write-title';
 
 const CANCELLED_CALL = 'Error: this tool call was cancelled by the user before it gave a result.';
 const ABANDONED_CALL = 'Error: the run ended before this tool call gave a result.';
@@ -27,6 +29,7 @@ interface EndFacts {
 export async function finishRun(deps: ActivityDependencies, input: FinishRunInput): Promise<FinishRunResult> {
   const row = await deps.stores.runs.load(input.runId);
   if (row === null) return { status: 'deleted', hasWebhook: false };
+  if (row.admission !== 'ended') await writeTitle(deps, row, input.outcome);
   const known = row.admission === 'ended' ? null : await gatherFacts(deps, row, input.outcome);
   const ended = await deps.stores.runs.end(input.runId, (locked, left) => {
     if (known === null) throw new Error('A run that had ended cannot be open again.');
@@ -56,7 +59,8 @@ async function startNext({ gateway, log }: ActivityDependencies, next: RunRow): 
 }
 
 async function gatherFacts(deps: ActivityDependencies, row: RunRow, outcome: RunOutcome): Promise<EndFacts | null> {
-  const { stores, config } = deps;
+  const { stores } = deps;
+  const { config } = await setupForEnding(deps, row);
   const facts = await stores.turns.facts(row.runId, 0);
   if (facts === null) return null;
   const byTool = await stores.ledger.presented(row.runId);

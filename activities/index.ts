@@ -18,8 +18,10 @@ import { runTool } from './run-tool';
 
 export type { ActivityDependencies } from './dependencies';
 export { createConversationCache } from './conversation-cache';
+export { createModelPermits } from './model-permits';
 export { createNextTurns } from './next-turns';
 export { createPlannedCalls } from './planned-calls';
+export type { NewestSetup, RunSetup, RunSetups } from './run-setups';
 
 /** The model calls of one worker; its activities start and join them. */
 export function createWorkerModelCalls(deps: ActivityDependencies): ModelCalls {

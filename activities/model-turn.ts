@@ -1,5 +1,6 @@
-import type { Message, NextMove, UsageMetadata } from '../contracts';
+import type { Message } from '../contracts';
 import type { StepFacts } from '../db';
+import type { RunSetup } from './run-setups';
 
 /** One turn of the model, as the parts of its activity share it. */
 export interface ModelTurn {
@@ -7,6 +8,7 @@ export interface ModelTurn {
   turn: number;
   step: number;
   facts: StepFacts;
+  setup: RunSetup;
   messages: readonly Message[];
   startedAt: number;
   signal: AbortSignal;
@@ -14,19 +16,3 @@ export interface ModelTurn {
 
 /** Name of the step, as clients know it. */
 export const MODEL_NODE = 'model';
-
-/** The nodes that a checkpoint says are next. */
-export function waitingAfter(next: NextMove): string[] {
-  if (next.kind !== 'end') return [next.kind];
-  return next.outcome.kind === 'breakpoint' ? next.outcome.next : [];
-}
-
-/** The tokens of a run after one more reply; providers that do not count send no usage. */
-export function usedWith(used: StepFacts['used'], usage: UsageMetadata | null): StepFacts['used'] {
-  if (usage === null) return used;
-  return {
-    input: used.input + usage.input_tokens,
-    output: used.output + usage.output_tokens,
-    total: used.total + usage.total_tokens,
-  };
-}

@@ -1,18 +1,18 @@
 import type { PendingToolCall } from '../contracts';
-import type { ActivityDependencies } from './dependencies';
+import type { RunSetup } from './run-setups';
 
 /** How the loop runs a call. A tool that does not exist is answered at once. */
 export function pendingCall(
-  deps: Pick<ActivityDependencies, 'tools' | 'config'>,
+  { config, tools }: RunSetup,
   call: { turn: number; toolCallId: string; name: string },
 ): PendingToolCall {
-  const tool = deps.tools.find(call.name);
+  const tool = tools.find(call.name);
   return {
     turn: call.turn,
     toolCallId: call.toolCallId,
     name: tool?.name ?? 'unknown_tool',
     pace: tool?.pace ?? 'quick',
-    timeoutMs: tool?.timeoutMs(deps.config) ?? UNKNOWN_TOOL_TIMEOUT_MS,
+    timeoutMs: tool?.timeoutMs(config) ?? UNKNOWN_TOOL_TIMEOUT_MS,
   };
 }
 

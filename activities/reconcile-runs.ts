@@ -14,7 +14,7 @@ const MIN_RETENTION_SECONDS = 60;
  * ended from outside, a cancel whose signal was lost. Idempotent; any number may run at once.
  */
 export async function reconcileRuns(deps: ActivityDependencies): Promise<ReconcileReport> {
-  const { stores, gateway, config } = deps;
+  const { stores, gateway } = deps;
   const report: ReconcileReport = { started: 0, closed: 0, signalled: 0, pruned: 0 };
   for (const row of await stores.runs.unstarted(UNSTARTED_AFTER_SECONDS, BATCH)) {
     await apart(deps, row, async () => {
@@ -29,8 +29,10 @@ export async function reconcileRuns(deps: ActivityDependencies): Promise<Reconci
       if (done !== null) report[done] += 1;
     });
   }
+  const { config } = await deps.setups.newest();
   const retention = Math.max(MIN_RETENTION_SECONDS, config.stream_bridge.recovered_stream_cleanup_delay_seconds);
   report.pruned = await stores.events.prune(retention);
+  await stores.configurations.prune();
   return report;
 }
 

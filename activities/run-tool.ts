@@ -9,6 +9,7 @@ import { invokeTool, planToolWrite, unknownToolOutcome, withToolMeta } from '../
 import type { Tool, ToolContext, ToolOutcome } from '../tools';
 import type { ActivityDependencies } from './dependencies';
 import type { PlannedCall } from './planned-calls';
+import type { RunSetup } from './run-setups';
 import { throughOutage } from './through-outage';
 
 const NODE = 'tools';
@@ -19,6 +20,7 @@ const OUTCOME_UNKNOWN =
 
 interface Call extends PlannedCall {
   key: CallKey;
+  setup: RunSetup;
 }
 
 /**
@@ -26,9 +28,10 @@ interface Call extends PlannedCall {
  * call that only reads is repeated, a started call with unknown effect is never repeated.
  */
 export async function runTool(deps: ActivityDependencies, key: CallKey, signal: AbortSignal): Promise<void> {
-  const call: Call = { key, ...(deps.plannedCalls.take(key) ?? (await readCall(deps, key))) };
-  const { entry, facts } = call;
+  const planned = deps.plannedCalls.take(key) ?? (await readCall(deps, key));
+  const { entry, facts } = planned;
   if (entry.state === 'done') return;
+  const call: Call = { key, ...planned, setup: await deps.setups.of(facts) };
   const begun = Date.now();
   const outcome = await perform(deps, call, signal);
   signal.throwIfAborted();
@@ -64,8 +67,9 @@ async function perform(deps: ActivityDependencies, call: Call, signal: AbortSign
       content: `Error: ${call.entry.name} was not run. ${detail} Send the call again with a JSON object. Received: ${invalid.args ?? ''}`,
     });
   }
-  const tool = deps.tools.find(call.entry.name);
-  if (tool === undefined) return unknownToolOutcome(call.entry.name, deps.tools.names);
+  const { tools } = call.setup;
+  const tool = tools.find(call.entry.name);
+  if (tool === undefined) return unknownToolOutcome(call.entry.name, tools.names);
   const context = await toolContext(deps, call, tool, signal);
   const run = (): Promise<ToolOutcome> => invokeTool(tool, call.entry.args ?? {}, context);
   if (tool.effect === 'none') return run();
@@ -125,11 +129,11 @@ async function toolContext(
     threadId,
     owner,
     toolCallId: `${call.key.turn}:${call.key.toolCallId}`,
-    config: deps.config,
+    config: call.setup.config,
     signal,
     sandbox: () => deps.sandboxes.acquire({ owner, threadId }),
     readMark: (path) => newestReadMark(messages, path),
-    toolNames: deps.tools.names,
+    toolNames: call.setup.tools.names,
   };
 }
 

@@ -24,6 +24,8 @@ export interface Identity {
 export interface ApiDependencies {
   /** The configuration as it is now; read per request. */
   config(): Config;
+  /** What is wrong with the configuration's file as it is now; null where nothing is. */
+  configFault(): string | null;
   settings: ApiSettings;
   stores: Stores;
   gateway: RunGateway;

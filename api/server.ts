@@ -1,5 +1,5 @@
 /** Process entry point of the API: listens, and drains on SIGTERM. */
-import { announceConfig, loadConfig, processEnvironment } from '../config';
+import { announceConfig, createLiveConfig, loadConfig, processEnvironment } from '../config';
 import { isAppError } from '../contracts';
 import { createLogger } from '../observability';
 import { startApi } from './start-api';
@@ -10,8 +10,8 @@ const STOP_LIMIT_MS = 9_000;
 async function main(): Promise<void> {
   const cwd = process.cwd();
   const { env, environment } = processEnvironment(cwd);
-  const load = () => loadConfig({ env, cwd });
-  const loaded = load();
+  const location = { env, cwd };
+  const loaded = loadConfig(location);
   const log = createLogger({
     name: 'api',
     level: environment.logLevel ?? loaded.config.log_level,
@@ -26,7 +26,9 @@ async function main(): Promise<void> {
       stop();
     });
   }
-  const api = await startApi({ environment, loaded, reload: load, log });
+  const live = createLiveConfig({ location, first: loaded, log });
+  live.watch();
+  const api = await startApi({ environment, live, log });
   process.send?.({ type: 'ready', port: api.port });
 
   await new Promise<void>((resolve) => (stop = resolve));

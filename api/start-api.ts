@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Environment, LoadedConfig } from '../config';
+import type { Environment, LiveConfig } from '../config';
 import { deploymentKey } from '../config';
 import { AppError } from '../contracts';
 import type { Database } from '../db';
@@ -11,7 +11,6 @@ import { createDatabase, createListener, createStores, isDatabaseUnavailable, mi
 import type { Logger } from '../observability';
 import { boundedGateway, createRunGateway, openTemporal } from '../temporal';
 import { createApp } from './app';
-import { createCurrentConfig } from './current-config';
 import { removeStaleUploads } from './files/stale-uploads';
 import type { ApiDependencies } from './dependencies';
 import { localUser } from './middleware/identity';
@@ -19,8 +18,7 @@ import { createRunFeeds } from './sse/run-feeds';
 
 export interface ApiOptions {
   environment: Environment;
-  loaded: LoadedConfig;
-  reload: () => LoadedConfig;
+  live: LiveConfig;
   log: Logger;
 }
 
@@ -40,7 +38,7 @@ const RUN_EVENTS_CHANNEL = 'run_events';
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
 /** The composition root of an API process. */
-export async function startApi({ environment, loaded, reload, log }: ApiOptions): Promise<RunningApi> {
+export async function startApi({ environment, live, log }: ApiOptions): Promise<RunningApi> {
   const { database: databaseSettings, gateway, temporal: temporalSettings } = environment;
   refuseOpenHost(gateway.host);
   if (databaseSettings.url === null) throw new AppError('configuration', 'DATABASE_URL: expected a PostgreSQL address');
@@ -61,7 +59,8 @@ export async function startApi({ environment, loaded, reload, log }: ApiOptions)
   // Every open stream waits for it.
   setMaxListeners(0, shutdown.signal);
   const deps: ApiDependencies = {
-    config: createCurrentConfig(loaded, reload, log),
+    config: () => live.current().config,
+    configFault: () => live.fault(),
     settings: {
       home: environment.home,
       docsEnabled: gateway.docsEnabled,

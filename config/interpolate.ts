@@ -7,6 +7,11 @@ import type { PlainValue } from './parse-yaml';
 /** Only a whole value is a reference: `a-$X`, `${X}` and `$5 a day` stay as they are. */
 const REFERENCE = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
 
+/** Name of the variable that a text stands for; null where it is a text of its own. */
+export function referencedVariable(text: string): string | null {
+  return REFERENCE.exec(text)?.[1] ?? null;
+}
+
 export interface Interpolated {
   value: PlainValue;
   /** Dotted keys whose text came from a variable; such text may stand for a number or a boolean. */

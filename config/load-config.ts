@@ -3,15 +3,19 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Config } from '../contracts/schemas/config';
+import { SAFETY_DETECTORS, safetyDetectorName } from '../core/reply-policies';
 import { configError } from './config-error';
+import { unnumbered } from './config-error';
 import type { ConfigSource } from './config-error';
+import type { EnvironmentVariables } from './environment-variables';
 import { CONFIG_VERSION } from './config-version';
 import { inactiveKeys, splitUnknown, withoutNulls } from './known-keys';
 import { interpolate } from './interpolate';
-import { locateConfig } from './locate-config';
+import { DEFAULT_NAME, locateConfig } from './locate-config';
 import type { ConfigLocation } from './locate-config';
 import { moveOldKeys } from './old-keys';
 import { parseYaml } from './parse-yaml';
+import type { PlainValue } from './parse-yaml';
 import { validateConfig } from './validate';
 
 export interface LoadedConfig {
@@ -24,30 +28,69 @@ export interface LoadedConfig {
   warnings: readonly string[];
   /** Changes when the path or the bytes that were parsed change. */
   signature: string;
+  /** The known keys as they are written, with references to variables instead of what these hold. */
+  document: ConfigDocument;
+}
+
+export type ConfigDocument = Readonly<Record<string, PlainValue>>;
+
+/** A file as it was read, before anything is known about its content. */
+export interface ConfigFile {
+  path: string | null;
+  bytes: Uint8Array;
+  signature: string;
 }
 
 export function loadConfig(location: ConfigLocation): LoadedConfig {
+  return parseConfigFile(readConfigFile(location), location.env);
+}
+
+export function readConfigFile(location: ConfigLocation): ConfigFile {
   const path = locateConfig(location);
   const bytes = path === null ? new Uint8Array() : readBytes(path);
-  const file = path === null ? 'config.yaml' : basename(path);
+  return { path, bytes, signature: signatureOf(path, bytes) };
+}
+
+/** @param adjust Changes what the file says before it is resolved and checked. */
+export function parseConfigFile(
+  { path, bytes, signature }: ConfigFile,
+  env: EnvironmentVariables,
+  adjust: (document: ConfigDocument) => ConfigDocument = (document) => document,
+): LoadedConfig {
+  const file = configFileName(path);
   const { value, source } = parseYaml(bytes, file);
-  const document = moveOldKeys(withoutNulls(value));
-  const { known, unknown } = splitUnknown(document.value);
-  const interpolated = interpolate(known, location.env, source);
-  const config = validateConfig(interpolated, source);
-  refuseIsolation(config, source);
+  const { value: current, moved } = moveOldKeys(withoutNulls(value));
+  const { known, unknown } = splitUnknown(current);
+  const document = adjust(known);
+  const config = checkedConfig(document, env, source);
   return deepFreeze({
     config: withFirstOfEachName(config),
     path,
     inactive: inactiveKeys(config),
     warnings: [
       ...(path === null ? [] : outdated(config.config_version, file)),
-      ...document.moved,
+      ...moved,
       ...unknown.map((key) => `${file}: ${key} is unknown and has no effect`),
       ...repeatedNames(config, file),
     ],
-    signature: signatureOf(path, bytes),
+    signature,
+    document,
   });
+}
+
+export function configFromDocument(document: ConfigDocument, env: EnvironmentVariables): Config {
+  return deepFreeze(withFirstOfEachName(checkedConfig(document, env, unnumbered(DEFAULT_NAME))));
+}
+
+export function configFileName(path: string | null): string {
+  return path === null ? DEFAULT_NAME : basename(path);
+}
+
+function checkedConfig(document: ConfigDocument, env: EnvironmentVariables, source: ConfigSource): Config {
+  const config = validateConfig(interpolate(document, env, source), source);
+  refuseIsolation(config, source);
+  refuseUnknownDetectors(config, source);
+  return config;
 }
 
 function outdated(version: number, file: string): string[] {
@@ -63,6 +106,13 @@ function refuseIsolation({ sandbox }: Config, source: ConfigSource): void {
   if (sandbox.network.mode === 'open') return;
   const problem = `${sandbox.network.mode} cannot be kept by this kind of sandbox; set it to open or remove the line`;
   throw configError(source, ['sandbox', 'network', 'mode'], problem);
+}
+
+function refuseUnknownDetectors({ safety_finish_reason: { detectors } }: Config, source: ConfigSource): void {
+  const unknown = detectors?.findIndex(({ use }) => safetyDetectorName(use) === null) ?? -1;
+  if (unknown < 0) return;
+  const known = Object.keys(SAFETY_DETECTORS).join(', ');
+  throw configError(source, ['safety_finish_reason', 'detectors', unknown, 'use'], `expected one of ${known}`);
 }
 
 function repeatedNames(config: Config, file: string): string[] {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { configError } from './config-error';
 import type { EnvironmentVariables } from './environment-variables';
 
-const DEFAULT_NAME = 'config.yaml';
+export const DEFAULT_NAME = 'config.yaml';
 
 export interface ConfigLocation {
   path?: string;

@@ -26,7 +26,10 @@ export function parseYaml(bytes: Uint8Array, file: string): ParsedYaml {
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
     const line = problem.linePos?.[0].line ?? null;
-    const message = (problem.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '');
+    // What stands there is not repeated: it may be a key, and the state of the configuration is shown to everybody.
+    const message = (problem.message.split('\n')[0] ?? '')
+      .replace(/ at line \d+, column \d+:?$/, '')
+      .replace(/:? *"(?:[^"\\]|\\.)*"?/g, '');
     throw configError({ name: file, lineOf: () => line }, [], message);
   }
   const source = sourceOf(file, document, lineCounter);

@@ -49,6 +49,10 @@ export const ERROR_CATALOGUE = {
   model_empty_reply: { status: 502, retryable: true },
   model_quota: { status: 502, retryable: false },
   model_auth: { status: 502, retryable: false },
+  /** The call was never made: too many wait for their turn, or the wait was too long. */
+  model_admission: { status: 503, retryable: false },
+  /** The model failed too often in a row and is left alone for a while. */
+  model_circuit_open: { status: 503, retryable: false },
   artifact_delivery: { status: 500, retryable: false },
   tool_failed: { status: 500, retryable: false },
   sandbox: { status: 500, retryable: false },

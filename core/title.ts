@@ -1,71 +1,66 @@
-import type { AiMessage, Message } from '../contracts';
-import { contentText, storableText } from './text';
+import type { Message } from '../contracts';
+import { contentText } from './text';
 
 const LOCAL_TITLE_CHARS = 50;
+const ELLIPSIS = '...';
 const EMPTY_TITLE = 'New Conversation';
-const CUT_MARK = '...';
-
-/** What a model reads of each side: enough to name a conversation by. */
-const SIDE_CHARS = 500;
 
 /** The title that a thread gets without asking a model: the user's first words. */
 export function localTitle(messages: readonly Message[], maxChars: number): string {
-  const text = firstQuestion(messages).replaceAll(/\s+/g, ' ').trim();
+  const text = userText(messages).replaceAll(/\s+/g, ' ').trim();
   if (text === '') return EMPTY_TITLE;
   const characters = Array.from(text);
   if (characters.length <= Math.min(maxChars, LOCAL_TITLE_CHARS)) return text;
-  const kept = Math.min(LOCAL_TITLE_CHARS, maxChars - CUT_MARK.length);
-  return `${characters.slice(0, kept).join('').trimEnd()}${CUT_MARK}`;
+  const kept = characters.slice(0, Math.min(LOCAL_TITLE_CHARS, maxChars - ELLIPSIS.length));
+  return `${kept.join('').trimEnd()}${ELLIPSIS}`;
 }
 
-export interface TitleRequest {
-  messages: readonly Message[];
-  answer: AiMessage;
-  /** Null: a text of ours. */
+const SHOWN_CHARS = 500;
+const TEMPLATE =
+  'Write a title of at most {max_words} words for this conversation, in the language of the user. ' +
+  'Answer with the title alone.\n\nUser: {user_msg}\n\nAssistant: {assistant_msg}';
+
+export interface TitleRequestOptions {
+  /** With `{max_words}`, `{user_msg}` and `{assistant_msg}`; null for our own. */
   template: string | null;
   maxWords: number;
 }
 
-const TEMPLATE = [
-  'Name this conversation in at most {max_words} words, in the language of the user.',
-  'Reply with the name alone: no quotation marks, no explanation.',
-  '',
-  'The user wrote: {user_msg}',
-  'The assistant answered: {assistant_msg}',
-].join('\n');
-
-/** What the model is asked that writes the title. */
-export function titlePrompt({ messages, answer, template, maxWords }: TitleRequest): string {
+/** What a model is asked for a title; null while there is no exchange yet. */
+export function titleRequest(messages: readonly Message[], { template, maxWords }: TitleRequestOptions): string | null {
+  const user = userText(messages).trim();
+  const answer = messages.findLast((message) => message.type === 'ai' && message.tool_calls.length === 0);
+  if (user === '' || answer === undefined) return null;
   const values: Record<string, string> = {
     max_words: String(maxWords),
-    user_msg: firstCharacters(firstQuestion(messages), SIDE_CHARS),
-    assistant_msg: firstCharacters(withoutThoughts(contentText(answer.content)), SIDE_CHARS),
+    user_msg: shown(user),
+    assistant_msg: shown(withoutThinking(contentText(answer.content))),
   };
-  // In one pass: what a user writes in braces stays text. Other braces of a template do too.
-  return (template ?? TEMPLATE).replaceAll(/\{(max_words|user_msg|assistant_msg)\}/g, (_, name: string) => {
-    return values[name] ?? '';
-  });
+  // What users and models write may hold such names too: every place is filled once, in one pass.
+  return (template ?? TEMPLATE).replaceAll(
+    /\{(max_words|user_msg|assistant_msg)\}/g,
+    (_, name: string) => values[name] ?? '',
+  );
 }
 
-/** A model's answer as a title; null where nothing is left of it. */
-export function acceptTitle(answer: string, maxChars: number): string | null {
-  const bare = withoutThoughts(storableText(answer)).replaceAll(/\s+/g, ' ').trim();
-  const title = firstCharacters(bare.replaceAll(/^["'“”‘’«»`]+|["'“”‘’«»`]+$/g, '').trim(), maxChars);
-  return title === '' ? null : title;
+/** The title in a model's answer; null where it holds none. */
+export function titleFromReply(text: string, maxChars: number): string | null {
+  const line = withoutThinking(text).replaceAll(/\s+/g, ' ').trim();
+  const title = Array.from(line.replaceAll(/^["'“”„«»‘’]+|["'“”„«»‘’]+$/g, '').trim());
+  return title.length === 0 ? null : title.slice(0, maxChars).join('').trimEnd();
 }
 
-function firstQuestion(messages: readonly Message[]): string {
+function userText(messages: readonly Message[]): string {
   const first = messages.find(
     (message) => message.type === 'human' && message.additional_kwargs['hide_from_ui'] !== true,
   );
   return first === undefined ? '' : contentText(first.content);
 }
 
-/** Some models think aloud; thoughts that were cut off have no end. */
-function withoutThoughts(text: string): string {
-  return text.replaceAll(/<think>[\s\S]*?(<\/think>|$)/gi, '').trim();
+function withoutThinking(text: string): string {
+  return text.replaceAll(/<think>[\s\S]*?(<\/think>|$)/g, '');
 }
 
-function firstCharacters(text: string, count: number): string {
-  return Array.from(text).slice(0, count).join('').trimEnd();
+function shown(text: string): string {
+  return Array.from(text).slice(0, SHOWN_CHARS).join('');
 }

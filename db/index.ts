@@ -16,22 +16,22 @@ export type {
   LogMessage,
   MessageLog,
   PlannedToolCall,
-  SideUsage,
   StepCommit,
   ThreadState,
 } from './message-log';
+export type { Circuit, ModelPermitStore, Pace, Turn } from './model-permits';
 export { migrate } from './migrate';
 export type { AdmissionRequest, AdmissionResult } from './run-admission';
 export type { EndedRun, LeftUndone, RunEnding } from './run-ending';
+export type { RunConfigurationStore } from './run-configurations';
 export type { RunEventStore } from './run-events';
 export { toRunRecord } from './run-row';
 export type { RunRow } from './run-row';
 export type { RunSecretStore } from './run-secrets';
-export type { RunStore } from './runs';
+export type { RunStore, TokenTotals } from './runs';
 export { createStores } from './stores';
 export type { Stores } from './stores';
 export type { ThreadCopy } from './thread-copy';
 export type { ThreadRow, ThreadSearch, ThreadStore } from './threads';
-export type { TokenTotals } from './token-totals';
 export type { CallKey, LedgerEntry, PlannedCall, ToolLedger, WritePlanRow } from './tool-ledger';
 export type { MessageChange, StepFacts, TurnStore } from './turns';

@@ -37,6 +37,7 @@ export interface RunRow {
   stopReason: StopReason | null;
   error: RunError | null;
   modelName: string | null;
+  configHash: string | null;
   superseded: boolean;
   totalInputTokens: number;
   totalOutputTokens: number;
@@ -55,7 +56,7 @@ export const RUN_COLUMNS = `run_id as "runId", thread_id as "threadId", owner, a
   on_disconnect as "onDisconnect", request_hash as "requestHash", cancel_action as "cancelAction",
   available_at as "availableAt", started_at as "startedAt", ended_at as "endedAt",
   base_watermark as "baseWatermark", end_watermark as "endWatermark", stop_reason as "stopReason", error,
-  model_name as "modelName", superseded, total_input_tokens as "totalInputTokens",
+  model_name as "modelName", config_hash as "configHash", superseded, total_input_tokens as "totalInputTokens",
   total_output_tokens as "totalOutputTokens", total_tokens as "totalTokens", llm_call_count as "llmCallCount",
   lead_agent_tokens as "leadAgentTokens", subagent_tokens as "subagentTokens",
   middleware_tokens as "middlewareTokens", message_count as "messageCount",

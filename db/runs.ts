@@ -9,8 +9,24 @@ import type { EndedRun, LeftUndone, RunEnding } from './run-ending';
 import { endRun, requestCancel } from './run-ending';
 import type { RunRow } from './run-row';
 import { RUN_COLUMNS } from './run-row';
-import type { TokenTotals } from './token-totals';
-import { readTokenTotals } from './token-totals';
+
+export interface TokenTotals {
+  totalTokens: number;
+  totalInputTokens: number;
+  totalOutputTokens: number;
+  totalRuns: number;
+  byModel: Record<string, { tokens: number; runs: number }>;
+  leadAgent: number;
+  subagent: number;
+  middleware: number;
+}
+
+/** What is settled for a run when it begins. */
+export interface RunChoices {
+  modelName: string | null;
+  /** Of its stored configuration. */
+  configHash: string | null;
+}
 
 export interface RunStore {
   get(owner: string, runId: string): Promise<RunRow | null>;
@@ -26,7 +42,7 @@ export interface RunStore {
    */
   requestCancel(owner: string, runId: string, action: CancelAction): Promise<{ row: RunRow; signal: boolean } | null>;
   /** Marks the run as running with its first commit; false where an earlier attempt did. */
-  begin(runId: string, commit: Omit<StepCommit, 'runId'>, modelName: string | null): Promise<boolean>;
+  begin(runId: string, commit: Omit<StepCommit, 'runId'>, chosen: RunChoices): Promise<boolean>;
   /** Writes the terminal status; see `endRun`. */
   end(runId: string, decide: (row: RunRow, left: LeftUndone) => RunEnding): Promise<EndedRun | null>;
   markWorkflowStarted(runId: string): Promise<void>;
@@ -67,7 +83,7 @@ export function createRunStore(database: Database): RunStore {
     admit: (request) => admitRun(database, request),
     requestCancel: async (owner, runId, action) =>
       isUuid(runId) ? requestCancel(database, owner, runId, action) : null,
-    begin: (runId, commit, modelName) => beginRun(database, runId, commit, modelName),
+    begin: (runId, commit, chosen) => beginRun(database, runId, commit, chosen),
     end: (runId, decide) => endRun(database, runId, decide),
     async markWorkflowStarted(runId) {
       await pool.query('update runs set workflow_started_at = coalesce(workflow_started_at, now()) where run_id = $1', [
@@ -116,7 +132,7 @@ async function beginRun(
   database: Database,
   runId: string,
   commit: Omit<StepCommit, 'runId'>,
-  modelName: string | null,
+  { modelName, configHash }: RunChoices,
 ): Promise<boolean> {
   return translateErrors(() =>
     database.transaction(async (client) => {
@@ -124,15 +140,49 @@ async function beginRun(
       const { rowCount } = await client.query({
         name: 'begin-run',
         text: `with thread as materialized (select log_seq from threads where thread_id = $2 for no key update)
-         update runs set status = 'running', started_at = clock_timestamp(), model_name = $3,
+         update runs set status = 'running', started_at = clock_timestamp(), model_name = $3, config_hash = $4,
                 base_watermark = coalesce((select log_seq from thread), 0),
                 workflow_started_at = coalesce(workflow_started_at, now())
          where run_id = $1 and status = 'pending'`,
-        values: [runId, commit.threadId, modelName],
+        values: [runId, commit.threadId, modelName, configHash],
       });
       if (rowCount !== 1) return false;
       await commitStep(client, { ...commit, runId });
       return true;
     }),
   );
+}
+
+async function readTokenTotals(client: Queryable, threadId: string, includeActive: boolean): Promise<TokenTotals> {
+  const { rows } = await client.query<{
+    model: string | null;
+    runs: number;
+    total: number;
+    input: number;
+    output: number;
+    lead: number;
+    subagent: number;
+    middleware: number;
+  }>(
+    `select model_name as model, count(*) as runs, sum(total_tokens)::bigint as total,
+            sum(total_input_tokens)::bigint as input, sum(total_output_tokens)::bigint as output,
+            sum(lead_agent_tokens)::bigint as lead, sum(subagent_tokens)::bigint as subagent,
+            sum(middleware_tokens)::bigint as middleware
+     from runs where thread_id = $1 and ($2 or admission = 'ended') group by model_name`,
+    [threadId, includeActive],
+  );
+  const sum = (pick: (row: (typeof rows)[number]) => number): number =>
+    rows.reduce((total, row) => total + pick(row), 0);
+  return {
+    totalTokens: sum((row) => row.total),
+    totalInputTokens: sum((row) => row.input),
+    totalOutputTokens: sum((row) => row.output),
+    totalRuns: sum((row) => row.runs),
+    byModel: Object.fromEntries(
+      rows.flatMap((row) => (row.model === null ? [] : [[row.model, { tokens: row.total, runs: row.runs }]])),
+    ),
+    leadAgent: sum((row) => row.lead),
+    subagent: sum((row) => row.subagent),
+    middleware: sum((row) => row.middleware),
+  };
 }

@@ -3,6 +3,10 @@ import type { JournalStore } from './journal';
 import { createJournalStore } from './journal';
 import type { MessageLog } from './message-log';
 import { createMessageLog } from './message-log';
+import type { ModelPermitStore } from './model-permits';
+import { createModelPermitStore } from './model-permits';
+import type { RunConfigurationStore } from './run-configurations';
+import { createRunConfigurationStore } from './run-configurations';
 import type { RunEventStore } from './run-events';
 import { createRunEventStore } from './run-events';
 import type { RunSecretStore } from './run-secrets';
@@ -26,6 +30,8 @@ export interface Stores {
   ledger: ToolLedger;
   turns: TurnStore;
   secrets: RunSecretStore;
+  permits: ModelPermitStore;
+  configurations: RunConfigurationStore;
 }
 
 /** @param deploymentKey 32 bytes; seals request-scoped secrets. */
@@ -39,5 +45,7 @@ export function createStores(database: Database, deploymentKey: Buffer): Stores 
     ledger: createToolLedger(database),
     turns: createTurnStore(database),
     secrets: createRunSecretStore(database, deploymentKey),
+    permits: createModelPermitStore(database),
+    configurations: createRunConfigurationStore(database),
   };
 }

@@ -12,10 +12,12 @@ export interface StepFacts {
   cancelAction: CancelAction | null;
   options: RunOptions;
   modelName: string | null;
-  /** Tokens of the run so far. */
-  used: { input: number; output: number; total: number };
+  /** Of the configuration that the run began with; null for one that has none of its own. */
+  configHash: string | null;
   stepsBefore: number;
   logSeq: number;
+  /** Tokens of the run so far. */
+  spent: { input: number; output: number; total: number };
   /** Distinguishes a thread from a later one of the same id. */
   threadCreatedAt: string;
   title: string | null;
@@ -60,9 +62,10 @@ export function createTurnStore(database: Database): TurnStore {
           name: 'step-facts',
           text: `select r.thread_id as "threadId", r.owner, r.assistant_id as "assistantId", r.admission,
                   r.cancel_action as "cancelAction", case when $3 then r.options end as options,
-                  r.model_name as "modelName",
-                  jsonb_build_object('input', r.total_input_tokens, 'output', r.total_output_tokens,
-                    'total', r.total_tokens) as used, t.log_seq as "logSeq", t.created_at as "threadCreatedAt",
+                  r.model_name as "modelName", r.config_hash as "configHash", t.log_seq as "logSeq",
+                  t.created_at as "threadCreatedAt",
+                  json_build_object('input', r.total_input_tokens, 'output', r.total_output_tokens,
+                    'total', r.total_tokens) as spent,
                   (select step from checkpoints c where c.thread_id = r.thread_id order by watermark desc limit 1)
                     as "stepsBefore",
                   (select value #>> '{}' from thread_channels c

@@ -61,5 +61,5 @@ export interface ModelFailureDetail {
   httpStatus?: number;
   /** What the provider asks us to wait, in milliseconds. */
   retryAfterMs?: number;
-  reason: 'transient' | 'burst' | 'stalled' | 'quota' | 'auth' | 'rejected' | 'empty';
+  reason: 'transient' | 'burst' | 'stalled' | 'quota' | 'auth' | 'rejected' | 'empty' | 'admission' | 'circuit_open';
 }

@@ -4,6 +4,7 @@ import type { Config, ModelConfig } from '../contracts/schemas/config';
 import type { Logger } from '../observability';
 import type { ChatModel } from './chat-model';
 import { ADAPTERS, findAdapter } from './adapters';
+import { refuseConflictingPace } from './pacing';
 import type { ReasoningWish } from './reasoning';
 import { applyReasoning } from './reasoning';
 
@@ -25,7 +26,12 @@ export interface ChatModelFactoryOptions {
 
 const NO_WISH: ReasoningWish = { thinking: null, effort: null };
 
-export function createChatModelFactory({ config, demoBaseUrl, env = {}, log }: ChatModelFactoryOptions): ChatModelFactory {
+export function createChatModelFactory({
+  config,
+  demoBaseUrl,
+  env = {},
+  log,
+}: ChatModelFactoryOptions): ChatModelFactory {
   const demo = config.models.length === 0 && demoBaseUrl !== undefined;
   const entries = demo ? [demoEntry(demoBaseUrl)] : config.models;
   const models = new Map<string, ChatModel>();
@@ -37,6 +43,7 @@ export function createChatModelFactory({ config, demoBaseUrl, env = {}, log }: C
       const known = ADAPTERS.flatMap(({ uses }) => uses).join(', ');
       throw new AppError('configuration', `config.yaml: ${key}.use: expected one of ${known}`);
     }
+    refuseConflictingPace(configured, config.models);
     const { entry, adjustments } = applyReasoning(configured, wish);
     if (adjustments.length > 0) log.warn({ model: entry.name, adjustments }, 'the request was fitted to the model');
     const seconds = positive(entry.stream_chunk_timeout) ?? config.runs.model_stall_timeout_seconds;

@@ -137,6 +137,12 @@ function modelError(code: ErrorCode, summary: string, { text, ...parts }: Failur
   return new AppError(code, shorten(message), { detail });
 }
 
+/** Whether a call that failed in spite of all attempts says that the model as a whole does not work. */
+export function countsForCircuit(error: AppError): boolean {
+  const reason = failureDetail(error)?.reason;
+  return error.retryable && (reason === 'transient' || reason === 'stalled' || reason === 'empty');
+}
+
 /** What the model seam promises to put into `options.detail`; null for errors of other origin. */
 export function failureDetail(error: unknown): ModelFailureDetail | null {
   if (!(error instanceof AppError) || !error.code.startsWith('model_')) return null;

@@ -7,23 +7,25 @@ import type { ActivityDependencies } from '../activities';
 import {
   createActivities,
   createConversationCache,
+  createModelPermits,
   createNextTurns,
   createPlannedCalls,
   createWorkerModelCalls,
 } from '../activities';
 import { deploymentKey } from '../config';
-import type { Environment, EnvironmentVariables } from '../config';
+import type { Environment, EnvironmentVariables, LiveConfig } from '../config';
 import { AppError } from '../contracts';
 import type { ModelTurnInput } from '../contracts';
-import type { Config } from '../contracts/schemas/config';
 import { createDatabase, createStores, migrate } from '../db';
 import { createChatModelFactory } from '../models';
 import { startDemoModel } from '../models/demo';
+import type { DemoModel } from '../models/demo';
 import type { Logger } from '../observability';
 import { createSandboxProvider, createThreadPaths } from '../sandbox';
 import { boundedGateway, createRunGateway, openTemporal } from '../temporal';
 import { createToolRegistry, parseWriteLimit } from '../tools';
 import { prepareNamespace } from './prepare-namespace';
+import { createRunSetups } from './run-setups';
 import { runTogether } from './run-together';
 import { waitFor } from './wait-for';
 
@@ -31,7 +33,7 @@ export interface WorkerOptions {
   environment: Environment;
   /** Variables of the process: what commands of agents inherit, without secrets. */
   env: EnvironmentVariables;
-  config: Config;
+  live: LiveConfig;
   log: Logger;
 }
 
@@ -57,7 +59,7 @@ const MAX_CONCURRENT_MODEL_CALLS = 1_000;
 const POLLERS = { type: 'autoscaling', initial: 2, minimum: 1, maximum: 10 } as const;
 
 /** The composition root of a worker process. */
-export async function startWorker({ environment, env, config, log }: WorkerOptions): Promise<RunningWorker> {
+export async function startWorker({ environment, env, live, log }: WorkerOptions): Promise<RunningWorker> {
   const { database: databaseSettings, temporal: temporalSettings } = environment;
   if (databaseSettings.url === null) throw new AppError('configuration', 'DATABASE_URL: expected a PostgreSQL address');
   if (temporalSettings.address === null) throw new AppError('configuration', 'TEMPORAL_ADDRESS: expected host:port');
@@ -84,19 +86,34 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
   const temporal = openTemporal({ address: temporalSettings.address, namespace: temporalSettings.namespace });
   await waitFor('the Temporal namespace', log, () => prepareNamespace(temporal, temporalSettings));
 
-  const demo = config.models.length === 0 ? await startDemoModel() : null;
+  let demo: Promise<DemoModel> | null = null;
   const key = await deploymentKey(environment.home);
   const stores = createStores(database, key);
-  const sandboxes = createSandboxProvider({ home: environment.home, config, environment: env, log });
+  const sandboxes = createSandboxProvider({
+    home: environment.home,
+    config: live.current().config,
+    environment: env,
+    log,
+  });
   const deps: ActivityDependencies = {
-    config,
     stores,
-    models: createChatModelFactory({ config, demoBaseUrl: demo?.baseUrl, log }),
-    tools: createToolRegistry({
-      config,
-      commandsAllowed: sandboxes.commandsAllowed,
-      writeLimitBytes: () => parseWriteLimit(env['DEERFLOW_WRITE_FILE_MAX_BYTES']),
+    setups: createRunSetups({
+      live,
+      env,
+      configurations: stores.configurations,
       log,
+      async build(config) {
+        // Started for the first configuration without a model, and then kept for those that may follow.
+        if (config.models.length === 0) demo ??= startDemoModel();
+        const demoBaseUrl = config.models.length === 0 ? (await demo)?.baseUrl : undefined;
+        const tools = createToolRegistry({
+          config,
+          commandsAllowed: sandboxes.commandsAllowed,
+          writeLimitBytes: () => parseWriteLimit(env['DEERFLOW_WRITE_FILE_MAX_BYTES']),
+          log,
+        });
+        return { config, models: createChatModelFactory({ config, demoBaseUrl, log }), tools };
+      },
     }),
     sandboxes,
     ownTaskQueue: `host/${randomUUID()}`,
@@ -104,6 +121,7 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
     conversations: createConversationCache(stores.turns),
     plannedCalls: createPlannedCalls(),
     nextTurns: createNextTurns(),
+    permits: createModelPermits({ store: stores.permits, log }),
     paths: createThreadPaths({ home: environment.home }),
     webhookKey: createHmac('sha256', key).update('webhook').digest(),
     log,
@@ -142,13 +160,16 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
     maxConcurrentActivityTaskExecutions: MAX_CONCURRENT_MODEL_CALLS,
     activityTaskPollerBehavior: { ...POLLERS, initial: 1 },
   });
-  log.info({ taskQueue: temporalSettings.taskQueue, models: deps.models.names() }, 'worker polls');
+  log.info(
+    { taskQueue: temporalSettings.taskQueue, models: (await deps.setups.newest()).models.names() },
+    'worker polls',
+  );
 
   const handedOver = () => modelCalls.joined(HAND_OVER_LIMIT_MS);
   const running = runTogether({ shared: worker, own: ownWorker, handedOver });
   const finished = running.finished.finally(async () => {
     await sandboxes.shutdown();
-    await demo?.close();
+    await (await demo)?.close();
     await temporal.close();
     await connection.close();
     await database.close();

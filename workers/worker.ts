@@ -1,19 +1,22 @@
 /** Process entry point of a worker: polls the task queue, executes workflows and activities, drains on SIGTERM. */
-import { announceConfig, loadConfig, processEnvironment } from '../config';
+import { announceConfig, createLiveConfig, loadConfig, processEnvironment } from '../config';
 import { isAppError } from '../contracts';
 import { createLogger } from '../observability';
 import { startWorker } from './start-worker';
 
 async function main(): Promise<void> {
   const { env, environment } = processEnvironment();
-  const loaded = loadConfig({ env, cwd: process.cwd() });
+  const location = { env, cwd: process.cwd() };
+  const loaded = loadConfig(location);
   const log = createLogger({
     name: 'worker',
     level: environment.logLevel ?? loaded.config.log_level,
     pretty: environment.logFormat === 'pretty',
   });
   announceConfig({ loaded, env, log });
-  const worker = await startWorker({ environment, env, config: loaded.config, log });
+  const live = createLiveConfig({ location, first: loaded, log });
+  live.watch();
+  const worker = await startWorker({ environment, env, live, log });
   process.send?.({ type: 'ready' });
 
   const stop = (signal: string): void => {

@@ -10,7 +10,9 @@ const NO_RUN = '00000000-0000-0000-0000-000000000000';
 type Probe = () => Promise<boolean>;
 
 /** Whether the process lives, and whether it can do its work. Open to everybody: load balancers sign in nowhere. */
-export function createHealthRouter(deps: Pick<ApiDependencies, 'stores' | 'temporalReachable'>): Router {
+export function createHealthRouter(
+  deps: Pick<ApiDependencies, 'configFault' | 'stores' | 'temporalReachable'>,
+): Router {
   const router = Router();
   const { events, log, threads } = deps.stores;
   const probes = {
@@ -31,7 +33,10 @@ export function createHealthRouter(deps: Pick<ApiDependencies, 'stores' | 'tempo
         Object.entries(probes).map(async ([name, probe]) => [name, (await probe()) ? 'ok' : 'unreachable'] as const),
       );
       const ready = results.every(([, result]) => result === 'ok');
-      const report = { ...Object.fromEntries(results), provisioner: 'not_configured' };
+      const fault = deps.configFault();
+      // With an earlier configuration in force the process does its work: that is no reason to take it out of service.
+      const config = fault === null ? 'ok' : `stale: ${fault}`;
+      const report = { ...Object.fromEntries(results), config, provisioner: 'not_configured' };
       response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'degraded', service: SERVICE, ...report });
     }),
   );

@@ -6,21 +6,9 @@ export interface SystemPromptFacts {
   toolNames: readonly string[];
   skillsRoot: string;
   mounts: readonly string[];
-  overlay: PromptOverlay;
-}
-
-/** Text of the operator around the prompt, taken as it is: braces in it mean nothing. */
-export interface PromptOverlay {
-  prepend: string | null;
-  append: string | null;
 }
 
 export function systemPrompt(facts: SystemPromptFacts): string {
-  const { prepend, append } = facts.overlay;
-  return [prepend, ownPrompt(facts), append].filter((text) => text !== null && text !== '').join('\n\n');
-}
-
-function ownPrompt(facts: SystemPromptFacts): string {
   return [
     section('role', [
       'You are DeerFlow, an agent that does a whole piece of work for its user: you plan, use tools, check what came',

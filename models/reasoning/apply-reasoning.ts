@@ -9,11 +9,7 @@ export interface ReasoningWish {
 
 /** How the wish had to be changed to fit the model. */
 export type ReasoningAdjustment =
-  | 'thinking_unsupported'
-  | 'thinking_forced_on'
-  | 'effort_unsupported'
-  | 'effort_aliased'
-  | 'effort_unsupported_value';
+  'thinking_unsupported' | 'thinking_forced_on' | 'effort_unsupported' | 'effort_aliased' | 'effort_unsupported_value';
 
 export interface AppliedReasoning {
   entry: ModelConfig;

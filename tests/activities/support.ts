@@ -17,7 +17,7 @@ import { admissionRequest, humanMessage, runOptions } from '../support/run-fixtu
 import type { TestDatabase } from '../support/test-database';
 import { openTestDatabase } from '../support/test-database';
 import type { SandboxFixture } from '../unit/sandbox/support';
-import { createFixture, testConfig } from '../unit/sandbox/support';
+import { createFixture } from '../unit/sandbox/support';
 
 export interface NewRun {
   threadId?: string;
@@ -40,10 +40,6 @@ export interface Activities {
   close(): Promise<void>;
 }
 
-function scriptedModel(name: string, { baseUrl }: FakeModel): Record<string, unknown> {
-  return { name, use: 'langchain_openai:ChatOpenAI', model: name, api_key: 'k', base_url: baseUrl };
-}
-
 export async function openActivities(): Promise<Activities> {
   const model = await startFakeModel();
   const db = await openTestDatabase();
@@ -51,9 +47,13 @@ export async function openActivities(): Promise<Activities> {
     sandbox: { use: 'deerflow.sandbox.local:LocalSandboxProvider', allow_host_bash: true },
     config: {
       models: [
-        scriptedModel('scripted', model),
-        // Writes titles, where a test asks for them.
-        scriptedModel('namer', model),
+        {
+          name: 'scripted',
+          use: 'langchain_openai:ChatOpenAI',
+          model: 'scripted',
+          api_key: 'k',
+          base_url: model.baseUrl,
+        },
       ],
     },
   });
@@ -93,13 +93,6 @@ export async function openActivities(): Promise<Activities> {
       await db.close();
     },
   };
-}
-
-/** The same activities under a configuration of their own. */
-export function underConfig({ deps, files }: Activities, changes: Record<string, unknown>): ActivityDependencies {
-  const { models } = files.config;
-  const config = testConfig({ config: { models, ...changes } });
-  return { ...deps, config };
 }
 
 /** Failures are what most of these tests are about. */

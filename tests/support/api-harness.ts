@@ -105,6 +105,7 @@ async function startInstance({ database, home, gateway, shutdown, options }: Ins
   const feeds = createRunFeeds({ stores, listener, log });
   const deps: ApiDependencies = {
     config: () => config,
+    configFault: () => null,
     settings: { home, docsEnabled: true, corsOrigins: [], heartbeatMs: 10_000, ...options.settings },
     stores,
     gateway,

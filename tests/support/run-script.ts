@@ -87,7 +87,7 @@ export async function scriptRun(stores: Stores, runId: string): Promise<RunScrip
             { kind: 'state', payload: {} },
           ]),
         },
-        'demo',
+        { modelName: 'demo', configHash: null },
       );
       return message.id;
     },

@@ -66,20 +66,10 @@ export const readBeforeWriteSchema = section({ enabled: flag(true) });
 
 const providerUse = { use: z.string().min(1), config: anything.default({}) };
 
-/** The detectors that there are, by their own names or by those of DeerFlow's classes. */
-const DETECTOR_USE =
-  /^(openai_compatible_content_filter|anthropic_refusal|gemini_safety|.*:(OpenAICompatibleContentFilterDetector|AnthropicRefusalDetector|GeminiSafetyDetector))$/;
-const safetyDetectorSchema = z.strictObject({
-  ...providerUse,
-  use: z
-    .string()
-    .regex(DETECTOR_USE, 'must be one of openai_compatible_content_filter, anthropic_refusal, gemini_safety'),
-});
-
 export const safetyFinishReasonSchema = section({
   enabled: flag(true),
   /** Null: all built-in detectors. An empty list would look like none: `enabled: false` says that. */
-  detectors: z.array(safetyDetectorSchema).min(1).nullable().default(null),
+  detectors: z.array(z.strictObject(providerUse)).min(1).nullable().default(null),
 });
 
 export const guardrailsSchema = section({

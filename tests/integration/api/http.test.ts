@@ -204,6 +204,7 @@ describe('health', () => {
       checkpointer: 'ok',
       stream_bridge: 'ok',
       temporal: 'ok',
+      config: 'ok',
       provisioner: 'not_configured',
     });
   });

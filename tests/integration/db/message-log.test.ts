@@ -70,7 +70,11 @@ describe('the message log', () => {
     const threadId = await newThread();
     const { stores } = db;
     const { row } = await stores.runs.admit(admissionRequest({ threadId }));
-    await stores.runs.begin(row.runId, { threadId, messages: [humanMessage('go')], checkpoint: checkpoint(0) }, 'm');
+    await stores.runs.begin(
+      row.runId,
+      { threadId, messages: [humanMessage('go')], checkpoint: checkpoint(0) },
+      { modelName: 'm', configHash: null },
+    );
     const call = (id: string) => ({ type: 'tool_call' as const, id, name: 'ls', args: {} });
     await stores.log.commit({
       threadId,
@@ -121,7 +125,7 @@ describe('the message log', () => {
     const threadId = await newThread();
     const { stores } = db;
     const { row } = await stores.runs.admit(admissionRequest({ threadId }));
-    await stores.runs.begin(row.runId, { threadId, checkpoint: checkpoint(0) }, null);
+    await stores.runs.begin(row.runId, { threadId, checkpoint: checkpoint(0) }, { modelName: null, configHash: null });
     const turn = {
       threadId,
       runId: row.runId,
@@ -168,7 +172,11 @@ describe('the message log', () => {
     const { stores } = db;
     await stores.log.commit({ threadId, messages: [humanMessage('kept', 'kept')], checkpoint: checkpoint(0) });
     const { row } = await stores.runs.admit(admissionRequest({ threadId }));
-    await stores.runs.begin(row.runId, { threadId, messages: [humanMessage('gone')], checkpoint: checkpoint(1) }, null);
+    await stores.runs.begin(
+      row.runId,
+      { threadId, messages: [humanMessage('gone')], checkpoint: checkpoint(1) },
+      { modelName: null, configHash: null },
+    );
     const { row: next } = await stores.runs.admit(admissionRequest({ threadId, strategy: 'enqueue' }));
     const ended = await stores.runs.end(row.runId, () => ({
       status: 'error',

@@ -24,7 +24,11 @@ const SUCCESS: RunEnding = {
 async function begunRun(): Promise<{ threadId: string; runId: string }> {
   const threadId = randomUUID();
   const { row } = await db.stores.runs.admit(admissionRequest({ threadId }));
-  await db.stores.runs.begin(row.runId, { threadId, checkpoint: { step: 0, source: 'input' } }, 'm');
+  await db.stores.runs.begin(
+    row.runId,
+    { threadId, checkpoint: { step: 0, source: 'input' } },
+    { modelName: 'm', configHash: null },
+  );
   return { threadId, runId: row.runId };
 }
 

@@ -14,7 +14,11 @@ async function endedRun(threadId: string, text: string): Promise<string> {
   const { row } = await runs.admit(admissionRequest({ threadId }));
   const journal = (messageId: string) => [{ eventType: 'llm.human.input', category: 'message', messageId }];
   const message = humanMessage(text);
-  await runs.begin(row.runId, { threadId, messages: [message], journal: journal(message.id) }, 'm');
+  await runs.begin(
+    row.runId,
+    { threadId, messages: [message], journal: journal(message.id) },
+    { modelName: 'm', configHash: null },
+  );
   await runs.end(row.runId, () => ({
     status: 'success',
     error: null,

@@ -25,7 +25,7 @@ test('calls of a reply that came at the very moment of a stop are answered too',
   const { row } = await stores.runs.admit(admissionRequest({ threadId }));
   const { runId } = row;
   const begun = { threadId, messages: [humanMessage('go')], checkpoint: { step: 0, source: 'input' as const } };
-  await stores.runs.begin(runId, begun, 'm');
+  await stores.runs.begin(runId, begun, { modelName: 'm', configHash: null });
   await stores.runs.requestCancel('default', runId, 'interrupt');
   const call = { type: 'tool_call' as const, id: 'c1', name: 'bash', args: {} };
   const lateReply = () =>

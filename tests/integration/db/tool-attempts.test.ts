@@ -28,7 +28,11 @@ async function plannedCall(): Promise<CallKey & { threadId: string }> {
   const threadId = randomUUID();
   const { row } = await db.stores.runs.admit(admissionRequest({ threadId }));
   const { runId } = row;
-  await db.stores.runs.begin(runId, { threadId, checkpoint: { step: 0, source: 'input' } }, 'm');
+  await db.stores.runs.begin(
+    runId,
+    { threadId, checkpoint: { step: 0, source: 'input' } },
+    { modelName: 'm', configHash: null },
+  );
   await db.stores.log.commit({
     threadId,
     runId,

@@ -23,6 +23,8 @@ export interface ProductOptions {
   services?: TestServices;
   /** Names of models beside the two usual ones, for scripts that must not share a queue of replies. */
   models?: readonly string[];
+  /** More keys for each model's entry. */
+  modelKeys?: Record<string, unknown>;
 }
 
 /** The product as it runs in production: its real processes, on the servers of the test run, with a scripted model. */
@@ -54,7 +56,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const model = await startFakeModel();
   const home = await mkdtemp(join(tmpdir(), 'deer-flow-product-'));
   const configPath = join(home, 'config.yaml');
-  await writeFile(configPath, stringify({ ...fastConfig(model.baseUrl, options.models), ...options.config }));
+  await writeFile(configPath, stringify({ ...fastConfig(model.baseUrl, options), ...options.config }));
   const schema = `test_${id}`;
   const taskQueue = `test-${id}`;
   const env = {
@@ -123,7 +125,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
 }
 
 /** Short waits, so that a test of a failure takes no longer than it must. */
-function fastConfig(baseUrl: string, models: readonly string[] = []): Record<string, unknown> {
+function fastConfig(baseUrl: string, { models = [], modelKeys = {} }: ProductOptions): Record<string, unknown> {
   return {
     models: [...MODELS, ...models].map((name) => ({
       name,
@@ -132,6 +134,7 @@ function fastConfig(baseUrl: string, models: readonly string[] = []): Record<str
       model: name,
       api_key: 'test-key',
       base_url: baseUrl,
+      ...modelKeys,
     })),
     llm_call: { retry_base_delay_ms: 20, retry_cap_delay_ms: 100, burst_retry_base_delay_ms: 20 },
     sandbox: { use: 'deerflow.sandbox.local:LocalSandboxProvider', allow_host_bash: true, bash_command_timeout: 20 },

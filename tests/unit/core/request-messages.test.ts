@@ -1,5 +1,6 @@
 import { requestMessages } from '../../../core/prompt/request-messages';
 import { jsonDepth, shorten, storableText } from '../../../core/text';
+import { localTitle } from '../../../core/title';
 import { aiMessage, humanMessage } from '../../support/run-fixtures';
 
 describe('what a model is shown', () => {
@@ -28,6 +29,18 @@ describe('what a model is shown', () => {
   test('failure notices and empty replies are not shown to the model', () => {
     const fallback = { ...aiMessage('failed'), additional_kwargs: { deerflow_error_fallback: true } };
     expect(requestMessages([humanMessage('q'), fallback, aiMessage('  '), aiMessage('real')])).toHaveLength(2);
+  });
+});
+
+describe('titles', () => {
+  test('the first words of the user, cut at fifty characters', () => {
+    expect(localTitle([humanMessage('x'.repeat(80))], 60)).toBe(`${'x'.repeat(50)}...`);
+    expect(localTitle([humanMessage('  two\n words ')], 60)).toBe('two words');
+    expect(localTitle([], 60)).toBe('New Conversation');
+  });
+
+  test('a title never ends in half a character', () => {
+    expect(localTitle([humanMessage('😀'.repeat(60))], 60)).toBe(`${'😀'.repeat(50)}...`);
   });
 });
 

@@ -1,76 +1,61 @@
-import { acceptTitle, localTitle, titlePrompt } from '../../../core/title';
-import { aiMessage, humanMessage } from '../../support/run-fixtures';
+import type { Message } from '../../../contracts';
+import { localTitle, titleFromReply, titleRequest } from '../../../core/title';
 
-const local = (text: string, maxChars = 60) => localTitle([humanMessage(text)], maxChars);
+const message = (type: 'human' | 'ai', content: string): Message => {
+  const parts = { id: content.slice(0, 5), name: null, content, additional_kwargs: {}, response_metadata: {} };
+  return type === 'human'
+    ? { ...parts, type }
+    : { ...parts, type, tool_calls: [], invalid_tool_calls: [], usage_metadata: null };
+};
+const exchange = (user: string, answer: string): Message[] => [message('human', user), message('ai', answer)];
 
-describe('the title that a thread gets without a model', () => {
-  test('is the user’s text, cut at fifty characters where it is longer', () => {
-    expect(local('x'.repeat(50))).toBe('x'.repeat(50));
-    expect(local('x'.repeat(80))).toBe(`${'x'.repeat(50)}...`);
-    expect(local('x'.repeat(80), 200)).toBe(`${'x'.repeat(50)}...`);
-  });
-
-  test('is never longer than the configured limit, mark of the cut included', () => {
-    expect(local('x'.repeat(80), 20)).toBe(`${'x'.repeat(17)}...`);
-    expect(local('x'.repeat(20), 20)).toBe('x'.repeat(20));
-    expect(local('x'.repeat(51), 50)).toBe(`${'x'.repeat(47)}...`);
-  });
-
-  test('has no space before the mark of the cut', () => {
-    expect(local(`${'x'.repeat(49)} ${'y'.repeat(30)}`)).toBe(`${'x'.repeat(49)}...`);
-  });
-
-  test('never ends in half a character', () => {
-    expect(local('😀'.repeat(60))).toBe(`${'😀'.repeat(50)}...`);
-  });
-
-  test('is the usual name where the user wrote nothing, and takes no message that no user sees', () => {
-    expect(local('  \n ')).toBe('New Conversation');
-    const hidden = { ...humanMessage('internal'), additional_kwargs: { hide_from_ui: true } };
-    expect(localTitle([hidden, humanMessage('real')], 60)).toBe('real');
+describe('the title without a model', () => {
+  it.each([
+    ['x'.repeat(80), 60, `${'x'.repeat(50)}...`],
+    ['x'.repeat(80), 20, `${'x'.repeat(17)}...`],
+    [`${'x'.repeat(49)} ${'y'.repeat(30)}`, 60, `${'x'.repeat(49)}...`],
+    ['x'.repeat(50), 60, 'x'.repeat(50)],
+    ['x'.repeat(20), 20, 'x'.repeat(20)],
+    ['   ', 60, 'New Conversation'],
+  ])('of %j with at most %d characters is %j', (text, maxChars, title) => {
+    expect(localTitle([message('human', text)], maxChars)).toBe(title);
   });
 });
 
-describe('what the model of titles is asked', () => {
-  const ask = (template: string | null, question = 'the question', answer = 'the answer') =>
-    titlePrompt({ messages: [humanMessage(question)], answer: aiMessage(answer), template, maxWords: 6 });
-
-  test('names the number of words and both sides', () => {
-    expect(ask(null)).toMatch(/6 words[\s\S]*the question[\s\S]*the answer/);
+describe('what a model is asked for a title', () => {
+  it('shows the first 500 characters of both sides, without thoughts', () => {
+    const request = titleRequest(exchange('u'.repeat(600), `<think>secret</think>${'a'.repeat(600)}`), {
+      template: null,
+      maxWords: 6,
+    });
+    expect(request).toContain(`User: ${'u'.repeat(500)}\n`);
+    expect(request?.endsWith(`Assistant: ${'a'.repeat(500)}`)).toBe(true);
+    expect(request).toContain('at most 6 words');
+    expect(request).not.toContain('secret');
   });
 
-  test('is the operator’s text where there is one, with its own braces left alone', () => {
-    expect(ask('{max_words}|{user_msg}|{assistant_msg}|{"json": {x}}')).toBe('6|the question|the answer|{"json": {x}}');
-  });
-
-  test('takes nothing that a user writes for a place of the template', () => {
-    expect(ask('{user_msg}', 'say {assistant_msg} and $& and {max_words}')).toBe(
-      'say {assistant_msg} and $& and {max_words}',
+  it('follows the configured template, and fills nothing that users wrote', () => {
+    const template = '{max_words}|{user_msg}|{assistant_msg}|{other}';
+    expect(titleRequest(exchange('{assistant_msg} $& {max_words}', 'yes'), { template, maxWords: 3 })).toBe(
+      '3|{assistant_msg} $& {max_words}|yes|{other}',
     );
   });
 
-  test('shows the first five hundred characters of each side, without thoughts', () => {
-    const text = ask(
-      '{user_msg}|{assistant_msg}',
-      'q'.repeat(900),
-      `<think>${'t'.repeat(900)}</think>${'a'.repeat(900)}`,
-    );
-    expect(text).toBe(`${'q'.repeat(500)}|${'a'.repeat(500)}`);
+  it('is nothing while there is no exchange', () => {
+    expect(titleRequest([message('human', 'hi')], { template: null, maxWords: 6 })).toBeNull();
+    expect(titleRequest([], { template: null, maxWords: 6 })).toBeNull();
   });
 });
 
-describe('the answer of the model of titles', () => {
-  test.each([
+describe('the title in a model’s answer', () => {
+  it.each([
     ['"A fine title"', 'A fine title'],
-    ['<think>hm, what\nabout</think>\n“Report on sales”', 'Report on sales'],
-    ['<think>never ended', null],
-    ['  two\n lines ', 'two lines'],
+    ['<think>hm, "x"</think>\n A fine\n title ', 'A fine title'],
+    ['“Zitat”', 'Zitat'],
+    ['y'.repeat(80), 'y'.repeat(60)],
+    ['<think>never closed', null],
     ['""', null],
-    ['', null],
-    ['It’s "quoted" inside', 'It’s "quoted" inside'],
-  ])('%j becomes %j', (answer, title) => expect(acceptTitle(answer, 60)).toBe(title));
-
-  test('is cut at the configured length, and never in half a character', () => {
-    expect(acceptTitle('😀'.repeat(30), 20)).toBe('😀'.repeat(20));
+  ])('%j is %j', (text, title) => {
+    expect(titleFromReply(text, 60)).toBe(title);
   });
 });

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '../../contracts';
+import type { EnvironmentVariables } from '../environment-variables';
+import type { ExtensionsDocument } from './parse-extensions';
+import { parseExtensionsText, resolveExtensions } from './parse-extensions';
+
+export interface ExtensionsWrite {
+  path: string;
+  env: EnvironmentVariables;
+  /** From what the file says to what it shall say. References to variables stay references. */
+  change: (document: ExtensionsDocument) => ExtensionsDocument;
+  signal: AbortSignal;
+}
+
+const LOCK_POLL_MS = 20;
+const LOCK_PATIENCE_MS = 5_000;
+/** No write takes this long: whoever has the lock is gone. */
+const LOCK_STALE_MS = 10_000;
+/** The file may hold keys. */
+const NEW_FILE_MODE = 0o600;
+
+/**
+ * Changes the file so that a reader sees the old revision or the new one, never a part, and so that of two writers at
+ * once, also in different processes, neither loses what the other wrote. A change that is not valid writes nothing.
+ */
+export async function writeExtensions({ path, env, change, signal }: ExtensionsWrite): Promise<void> {
+  // A link stays a link; what it leads to is replaced.
+  const target = await realpath(path).catch(() => path);
+  await mkdir(dirname(target), { recursive: true });
+  const release = await takeLock(`${target}.lock`, signal);
+  try {
+    const file = basename(target);
+    const before = await readFile(target).catch(notThere);
+    const after = change(before === null ? {} : parseExtensionsText(before, file));
+    resolveExtensions(after, env, { file });
+    const mode = before === null ? NEW_FILE_MODE : (await stat(target)).mode & 0o777;
+    await replace(target, `${JSON.stringify(after, null, 2)}\n`, mode);
+  } finally {
+    await release();
+  }
+}
+
+function notThere(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}
+
+async function replace(target: string, text: string, mode: number): Promise<void> {
+  const part = join(dirname(target), `.${basename(target)}.${randomUUID()}.part`);
+  try {
+    const handle = await open(part, 'wx', mode);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(part, target);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+/** Resolves to what gives the lock back. */
+async function takeLock(path: string, signal: AbortSignal): Promise<() => Promise<void>> {
+  const deadline = Date.now() + LOCK_PATIENCE_MS + LOCK_STALE_MS;
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      await (await open(path, 'wx', NEW_FILE_MODE)).close();
+      return () => rm(path, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    if (Date.now() > deadline) throw new AppError('unavailable', 'The extensions file is being changed by others.');
+    await removeStale(path);
+    await delay(LOCK_POLL_MS, undefined, { signal });
+  }
+}
+
+async function removeStale(path: string): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found === null || Date.now() - found.mtimeMs < LOCK_STALE_MS) return;
+  // Under a name of its own, so that of two who find it only one takes it away.
+  const mine = `${path}.${randomUUID()}`;
+  await rename(path, mine).catch(() => undefined);
+  await rm(mine, { force: true });
+}
