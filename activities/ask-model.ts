@@ -3,12 +3,12 @@ import type { AiMessage, HumanMessage, RunEventInput } from '../contracts';
 import type { Config } from '../contracts/schemas/config';
 import { acceptReply } from '../core/messages/accept-reply';
 import { conversationSystemText, requestMessages } from '../core/prompt/request-messages';
-import { budgetWarning } from '../core/reply-policies';
+import { RECOVERED_MARK, budgetWarning, mayAskAgain, recoveryNote } from '../core/reply-policies';
 import type { TokenTotals } from '../core/reply-policies';
 import { systemPrompt } from '../core/prompt/system-prompt';
 import { selectEvents, stepStartEvents, wantsKind } from '../core/stream-events';
 import type { ModelReply, ModelRequest } from '../models';
-import { callWithRetries } from '../models';
+import { callWithRetries, failureDetail } from '../models';
 import type { DeltaWriter } from './delta-writer';
 import { createDeltaWriter } from './delta-writer';
 import type { ActivityDependencies } from './dependencies';
@@ -31,28 +31,55 @@ export async function askModel(
   const streams = wantsKind(modes, 'text-delta');
   let messageId = '';
   let writer: DeltaWriter | null = null;
-  const request = (): ModelRequest => {
+  const request = (notes: readonly HumanMessage[]) => (): ModelRequest => {
     // Each attempt is a message of its own: what a failed one streamed is superseded by the next state.
     messageId = `lc_run--${uuid7()}`;
     writer = streams ? createDeltaWriter({ append, messageId, step, onFailure: (error) => abort.abort(error) }) : null;
-    return { ...baseRequest(current), signal: combined, onDelta: (delta) => writer?.push(delta) };
+    return { ...baseRequest(current, notes), signal: combined, onDelta: (delta) => writer?.push(delta) };
   };
   const drain = async (): Promise<void> => writer?.drain();
 
   const model = pacedModel(deps.permits, setup.config, setup.models.resolve(facts.modelName));
-  const ask = () =>
+  const ask: Ask = ({ notes, silenceIsFinal }) =>
     callWithRetries({
       model,
-      request,
+      request: request(notes),
       settings: setup.config.llm_call,
-      onRetry: async (notice) => {
+      onRetry: async (notice, error) => {
         await drain();
+        if (silenceIsFinal && isSilence(error)) throw error;
         if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
       },
     });
-  const reply = await deps.permits.call(model.name, setup.config.circuit_breaker, ask);
+  const work = () => askForAnswer(ask, current);
+  const reply = await deps.permits.call(model.name, setup.config.circuit_breaker, work);
   await drain();
   return { message: acceptReply(reply, messageId), reply };
+}
+
+interface AskOptions {
+  /** What the model is told beside the conversation. */
+  notes: readonly HumanMessage[];
+  /** Whether an empty reply is given back at once, instead of being asked for again in the same words. */
+  silenceIsFinal: boolean;
+}
+
+type Ask = (options: AskOptions) => Promise<ModelReply>;
+
+function isSilence(error: unknown): boolean {
+  return failureDetail(error)?.reason === 'empty';
+}
+
+/** A model that says nothing to the results of its tools is asked once more, in other words. */
+async function askForAnswer(ask: Ask, { messages }: ModelTurn): Promise<ModelReply> {
+  const silenceIsFinal = mayAskAgain(messages);
+  try {
+    return await ask({ notes: [], silenceIsFinal });
+  } catch (error) {
+    if (!silenceIsFinal || !isSilence(error)) throw error;
+    const reply = await ask({ notes: [recoveryNote()], silenceIsFinal });
+    return { ...reply, additionalKwargs: { ...reply.additionalKwargs, [RECOVERED_MARK]: true } };
+  }
 }
 
 /** Readers learn that a step begins, and that an attempt which died in mid-reply is being repeated. */
@@ -76,7 +103,10 @@ async function tellStart(deps: ActivityDependencies, { runId, turn, step, facts 
   if (wanted.length > 0) await deps.stores.events.append(runId, wanted, turn);
 }
 
-function baseRequest({ messages, facts, setup }: ModelTurn): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
+function baseRequest(
+  { messages, facts, setup }: ModelTurn,
+  notes: readonly HumanMessage[],
+): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
   const { config, tools } = setup;
   const { definitions, names } = tools;
   const prompt = systemPrompt({
@@ -88,7 +118,7 @@ function baseRequest({ messages, facts, setup }: ModelTurn): Pick<ModelRequest, 
   const parts = [prepend, prompt, conversationSystemText(messages), append];
   return {
     system: parts.filter(Boolean).join('\n\n'),
-    messages: [...requestMessages(messages), ...budgetNote(config, facts.spent)],
+    messages: [...requestMessages(messages), ...budgetNote(config, facts.spent), ...notes],
     tools: [...definitions],
   };
 }

@@ -12,6 +12,7 @@ import type { TokenTotals } from './token-budget';
 
 export { budgetWarning } from './token-budget';
 export type { TokenTotals } from './token-budget';
+export { RECOVERED_MARK, mayAskAgain, recoveryNote } from './terminal-response';
 export { SAFETY_DETECTORS, safetyDetectorName } from './safety';
 
 export interface ReplyFacts {

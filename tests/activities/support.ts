@@ -10,14 +10,14 @@ import { createChatModelFactory } from '../../models';
 import { createSilentLogger } from '../../observability';
 import { createThreadPaths } from '../../sandbox';
 import { createToolRegistry } from '../../tools';
-import { activityDependencies } from '../integration/db/activity-fixture';
+import { activityDependencies, fixedSetups } from '../integration/db/activity-fixture';
 import type { FakeModel } from '../support/fake-model';
 import { startFakeModel } from '../support/fake-model';
 import { admissionRequest, humanMessage, runOptions } from '../support/run-fixtures';
 import type { TestDatabase } from '../support/test-database';
 import { openTestDatabase } from '../support/test-database';
 import type { SandboxFixture } from '../unit/sandbox/support';
-import { createFixture } from '../unit/sandbox/support';
+import { createFixture, testConfig } from '../unit/sandbox/support';
 
 export interface NewRun {
   threadId?: string;
@@ -40,6 +40,10 @@ export interface Activities {
   close(): Promise<void>;
 }
 
+function scriptedModel(name: string, { baseUrl }: FakeModel): Record<string, unknown> {
+  return { name, use: 'langchain_openai:ChatOpenAI', model: name, api_key: 'k', base_url: baseUrl };
+}
+
 export async function openActivities(): Promise<Activities> {
   const model = await startFakeModel();
   const db = await openTestDatabase();
@@ -47,13 +51,9 @@ export async function openActivities(): Promise<Activities> {
     sandbox: { use: 'deerflow.sandbox.local:LocalSandboxProvider', allow_host_bash: true },
     config: {
       models: [
-        {
-          name: 'scripted',
-          use: 'langchain_openai:ChatOpenAI',
-          model: 'scripted',
-          api_key: 'k',
-          base_url: model.baseUrl,
-        },
+        scriptedModel('scripted', model),
+        // Writes titles, where a test asks for them.
+        scriptedModel('namer', model),
       ],
     },
   });
@@ -93,6 +93,16 @@ export async function openActivities(): Promise<Activities> {
       await db.close();
     },
   };
+}
+
+/** The same activities under a configuration of their own. */
+export async function underConfig(
+  { deps, files }: Activities,
+  changes: Record<string, unknown>,
+): Promise<ActivityDependencies> {
+  const { models, tools } = await deps.setups.newest();
+  const config = testConfig({ config: { models: files.config.models, ...changes } });
+  return { ...deps, setups: fixedSetups({ config, models, tools }) };
 }
 
 /** Failures are what most of these tests are about. */
