@@ -16,6 +16,7 @@ export type {
   LogMessage,
   MessageLog,
   PlannedToolCall,
+  SideUsage,
   StepCommit,
   ThreadState,
 } from './message-log';
@@ -28,10 +29,11 @@ export type { RunEventStore } from './run-events';
 export { toRunRecord } from './run-row';
 export type { RunRow } from './run-row';
 export type { RunSecretStore } from './run-secrets';
-export type { RunStore, TokenTotals } from './runs';
+export type { RunStore } from './runs';
 export { createStores } from './stores';
 export type { Stores } from './stores';
 export type { ThreadCopy } from './thread-copy';
 export type { ThreadRow, ThreadSearch, ThreadStore } from './threads';
+export type { TokenTotals } from './token-totals';
 export type { CallKey, LedgerEntry, PlannedCall, ToolLedger, WritePlanRow } from './tool-ledger';
 export type { MessageChange, StepFacts, TurnStore } from './turns';

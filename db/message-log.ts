@@ -31,6 +31,17 @@ export interface PlannedToolCall {
   messageId: string;
 }
 
+/** One model call of a run that was not its lead agent's. */
+export interface SideUsage {
+  /** `middleware:<name>` or `subagent:<name>`. */
+  caller: string;
+  model: string;
+  calls: number;
+  input: number;
+  output: number;
+  total: number;
+}
+
 /** One commit to a thread; see `commit_step` in the migrations for the meaning of each part. */
 export interface StepCommit {
   threadId: string;
@@ -45,6 +56,7 @@ export interface StepCommit {
   toolResult?: { turn: number; toolCallId: string; presented?: string[]; message: Message; journal: JournalInput };
   turn?: { turn: number; messageId: string; outcome: JsonValue };
   usage?: { calls: number; input: number; output: number; total: number };
+  sideUsage?: SideUsage;
   checkpoint?: CheckpointInput;
   events?: RunEventInput[];
   phase?: { checkpoint: CheckpointInput; events: RunEventInput[] };
@@ -157,8 +169,9 @@ interface CommitRow {
 export async function commitStep(client: Queryable, step: StepCommit): Promise<CommitResult> {
   return translateErrors(async () => {
     const { rows } = await client.query<{ result: CommitRow }>({
-      name: 'commit-step',
-      text: 'select commit_step($1::jsonb) as result',
+      ...(step.sideUsage === undefined
+        ? { name: 'commit-step', text: 'select commit_step($1::jsonb) as result' }
+        : { name: 'commit-side-step', text: 'select commit_side_step($1::jsonb) as result' }),
       values: [JSON.stringify(toParameters(step))],
     });
     const result = rows[0]?.result;
@@ -198,6 +211,7 @@ function toParameters(step: StepCommit): Record<string, unknown> {
     },
     turn: step.turn && { turn: step.turn.turn, message_id: step.turn.messageId, outcome: step.turn.outcome },
     usage: step.usage,
+    side_usage: step.sideUsage,
     checkpoint: step.checkpoint && checkpointParameters(step.checkpoint),
     events: step.events?.map(eventParameters),
     phase: step.phase && {

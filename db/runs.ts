@@ -9,17 +9,8 @@ import type { EndedRun, LeftUndone, RunEnding } from './run-ending';
 import { endRun, requestCancel } from './run-ending';
 import type { RunRow } from './run-row';
 import { RUN_COLUMNS } from './run-row';
-
-export interface TokenTotals {
-  totalTokens: number;
-  totalInputTokens: number;
-  totalOutputTokens: number;
-  totalRuns: number;
-  byModel: Record<string, { tokens: number; runs: number }>;
-  leadAgent: number;
-  subagent: number;
-  middleware: number;
-}
+import type { TokenTotals } from './token-totals';
+import { readTokenTotals } from './token-totals';
 
 /** What is settled for a run when it begins. */
 export interface RunChoices {
@@ -151,38 +142,4 @@ async function beginRun(
       return true;
     }),
   );
-}
-
-async function readTokenTotals(client: Queryable, threadId: string, includeActive: boolean): Promise<TokenTotals> {
-  const { rows } = await client.query<{
-    model: string | null;
-    runs: number;
-    total: number;
-    input: number;
-    output: number;
-    lead: number;
-    subagent: number;
-    middleware: number;
-  }>(
-    `select model_name as model, count(*) as runs, sum(total_tokens)::bigint as total,
-            sum(total_input_tokens)::bigint as input, sum(total_output_tokens)::bigint as output,
-            sum(lead_agent_tokens)::bigint as lead, sum(subagent_tokens)::bigint as subagent,
-            sum(middleware_tokens)::bigint as middleware
-     from runs where thread_id = $1 and ($2 or admission = 'ended') group by model_name`,
-    [threadId, includeActive],
-  );
-  const sum = (pick: (row: (typeof rows)[number]) => number): number =>
-    rows.reduce((total, row) => total + pick(row), 0);
-  return {
-    totalTokens: sum((row) => row.total),
-    totalInputTokens: sum((row) => row.input),
-    totalOutputTokens: sum((row) => row.output),
-    totalRuns: sum((row) => row.runs),
-    byModel: Object.fromEntries(
-      rows.flatMap((row) => (row.model === null ? [] : [[row.model, { tokens: row.total, runs: row.runs }]])),
-    ),
-    leadAgent: sum((row) => row.lead),
-    subagent: sum((row) => row.subagent),
-    middleware: sum((row) => row.middleware),
-  };
 }
