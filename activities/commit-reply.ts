@@ -27,6 +27,7 @@ export async function commitReply(
   const judged = judgeReply(reply, { threadId, finishReason, spent, config: current.setup.config });
   return commitMessage(deps, current, judged.message, {
     isReply: true,
+    added: judged.added,
     next: decideNext(current, judged),
     before: judged.notices.map((payload) => ({ kind: 'custom', payload })),
     journal: judged.journal.map((entry) => ({ ...entry, category: 'middleware' })),
@@ -56,6 +57,8 @@ interface CommitOptions {
   /** False for a message that stands for a reply which never came. */
   isReply: boolean;
   next: NextMove;
+  /** What readers of the reply's parts have not seen of it. */
+  added?: string;
   /** Events that come before those of the step. */
   before?: RunEventInput[];
   journal?: JournalInput[];
@@ -65,14 +68,14 @@ async function commitMessage(
   deps: ActivityDependencies,
   current: ModelTurn,
   message: AiMessage,
-  { isReply, next, before = [], journal = [] }: CommitOptions,
+  { isReply, next, added = '', before = [], journal = [] }: CommitOptions,
 ): Promise<NextMove> {
   const { facts, runId, turn, step } = current;
   const usage = message.usage_metadata;
   const title = needsLocalTitle(current) ? newTitle(current) : null;
   const events = [
     ...before,
-    replyEnd(message, step, isReply),
+    isReply ? replyEnd(message, step, added) : wholeMessage(message, step),
     ...(title === null ? [] : [titleUpdate(title)]),
     ...stepEvents({ node: MODEL_NODE, step, messageId: message.id }),
   ];
@@ -119,15 +122,19 @@ function titleUpdate(title: string): RunEventInput {
   return { kind: 'update', payload: { node: 'TitleMiddleware.after_model', writes: { title } } };
 }
 
-/** The streamed reply's last part, or the whole message where nothing was streamed. */
-function replyEnd(message: AiMessage, step: number, isReply: boolean): RunEventInput {
-  if (!isReply) return { kind: 'message', payload: { node: MODEL_NODE, step }, messageId: message.id };
+/** Shown where nothing was streamed. */
+function wholeMessage(message: AiMessage, step: number): RunEventInput {
+  return { kind: 'message', payload: { node: MODEL_NODE, step }, messageId: message.id };
+}
+
+/** The streamed reply's last part. */
+function replyEnd(message: AiMessage, step: number, content: string): RunEventInput {
   return {
     kind: 'text-delta',
     payload: {
       id: message.id,
       step,
-      content: '',
+      content,
       tool_call_chunks: [],
       additional_kwargs: {},
       usage_metadata: message.usage_metadata as unknown as JsonValue,

@@ -13,7 +13,7 @@ import type { TokenTotals } from './token-budget';
 export { budgetWarning } from './token-budget';
 export type { TokenTotals } from './token-budget';
 export { RECOVERED_MARK, mayAskAgain, recoveryNote } from './terminal-response';
-export { SAFETY_DETECTORS, safetyDetectorName } from './safety';
+export { SAFETY_DETECTORS, isSafetyReason, safetyDetectorName } from './safety';
 
 export interface ReplyFacts {
   threadId: string;
@@ -27,6 +27,8 @@ export interface JudgedReply {
   message: AiMessage;
   /** Set where the run must end with this reply. */
   stopReason: StopReason | null;
+  /** What was put behind the model's own words, which readers of its parts have not seen. */
+  added: string;
   /** Custom events for readers, before those of the step. */
   notices: JsonObject[];
   /** Entries for the journal: what was done and why, without arguments of calls. */
@@ -44,20 +46,24 @@ export function judgeReply(message: AiMessage, facts: ReplyFacts): JudgedReply {
   const safety = detectSafetyStop(message, facts.finishReason, facts.config.safety_finish_reason);
   if (safety !== null) return stoppedForSafety(message, facts, safety);
   if (message.tool_calls.length > 0 && isSpent(facts.spent, facts.config.token_budget)) {
-    return stopped(withoutCalls(message, SPENT_TEXT), 'token_capped', 'middleware:token_budget', {
-      action: 'hard_stop',
-      total_tokens: facts.spent.total,
-    });
+    return {
+      ...withoutCalls(message, SPENT_TEXT),
+      stopReason: 'token_capped',
+      journal: [record('token_budget', 'hard_stop', { total_tokens: facts.spent.total })],
+    };
   }
   const wasCut = LENGTH_REASONS.includes(facts.finishReason ?? '');
   if (wasCut && message.invalid_tool_calls.length > 0) {
-    return stopped(withoutCalls(message, CUT_TEXT), 'model_length_capped', 'middleware:model_length', {
-      action: 'suppress_tool_calls',
-      suppressed_tool_call_count: message.tool_calls.length,
-    });
+    return {
+      ...withoutCalls(message, CUT_TEXT),
+      stopReason: 'model_length_capped',
+      journal: [
+        record('model_length', 'suppress_tool_calls', { suppressed_tool_call_count: message.tool_calls.length }),
+      ],
+    };
   }
   const stopReason = wasCut && message.tool_calls.length === 0 ? 'model_length_capped' : null;
-  return { message, stopReason, notices: [], journal: [] };
+  return untouched(message, stopReason);
 }
 
 /** How the run goes on after a reply without calls, or with calls that were taken away. */
@@ -65,46 +71,66 @@ export function endAfter(stopReason: StopReason | null): NextMove {
   return { kind: 'end', outcome: { kind: 'success', ...(stopReason === null ? {} : { stopReason }) } };
 }
 
-function stopped(message: AiMessage, stopReason: StopReason, eventType: string, content: JsonObject): JudgedReply {
-  return { message, stopReason, notices: [], journal: [{ eventType, content }] };
+function untouched(message: AiMessage, stopReason: StopReason | null): JudgedReply {
+  return { message, stopReason, added: '', notices: [], journal: [] };
 }
 
-function withoutCalls(message: AiMessage, note: string): AiMessage {
-  const said = contentText(message.content).trimEnd();
+/** The middleware of DeerFlow that does the same: readers of journals know it by that name. */
+const MIDDLEWARES = {
+  token_budget: 'TokenBudgetMiddleware',
+  model_length: 'ModelLengthFinishReasonMiddleware',
+  safety_termination: 'SafetyFinishReasonMiddleware',
+} as const;
+
+function record(tag: keyof typeof MIDDLEWARES, action: string, changes: JsonObject): JudgedReply['journal'][number] {
+  return {
+    eventType: `middleware:${tag}`,
+    content: { name: MIDDLEWARES[tag], hook: 'after_model', action, changes },
+  };
+}
+
+/** Appends to what the model has said; what readers have seen of it stays as it is. */
+function withoutCalls(message: AiMessage, note: string): JudgedReply {
   const metadata = { ...message.response_metadata };
   if (metadata['finish_reason'] === 'tool_calls') metadata['finish_reason'] = 'stop';
-  return {
+  const added = contentText(message.content).trim() === '' ? note : `\n\n${note}`;
+  const content =
+    typeof message.content === 'string'
+      ? `${message.content}${added}`
+      : [...message.content, { type: 'text', text: added }];
+  const kept: AiMessage = {
     ...message,
-    content: said === '' ? note : `${said}\n\n${note}`,
+    content,
     tool_calls: [],
     invalid_tool_calls: [],
     response_metadata: metadata,
   };
+  return { ...untouched(kept, null), added };
 }
 
 function stoppedForSafety(message: AiMessage, { threadId }: ReplyFacts, safety: SafetyStop): JudgedReply {
   const names = message.tool_calls.map((call) => call.name);
+  const isSilent = contentText(message.content).trim() === '';
   // A text that the filter let through stays as it is.
-  if (names.length === 0 && contentText(message.content).trim() !== '') {
-    return { message, stopReason: 'safety_capped', notices: [], journal: [] };
-  }
-  const found = { detector: safety.detector, reason_field: safety.reasonField, reason_value: safety.reasonValue };
-  const suppressed = { suppressed_tool_call_count: names.length, suppressed_tool_call_names: names };
+  if (names.length === 0 && !isSilent) return untouched(message, 'safety_capped');
+  const changes = {
+    detector: safety.detector,
+    reason_field: safety.reasonField,
+    reason_value: safety.reasonValue,
+    suppressed_tool_call_count: names.length,
+    suppressed_tool_call_names: names,
+  };
   return {
     message: {
       ...message,
-      content: contentText(message.content).trim() === '' ? SAFETY_TEXT : message.content,
+      content: isSilent ? SAFETY_TEXT : message.content,
       tool_calls: [],
       invalid_tool_calls: [],
-      additional_kwargs: { ...message.additional_kwargs, safety_termination: { ...found, ...suppressed } },
+      additional_kwargs: { ...message.additional_kwargs, safety_termination: changes },
     },
     stopReason: 'safety_capped',
-    notices: [{ type: 'safety_termination', ...found, ...suppressed, thread_id: threadId }],
-    journal: [
-      {
-        eventType: 'middleware:safety_termination',
-        content: { action: 'suppress_tool_calls', ...found, ...suppressed },
-      },
-    ],
+    added: isSilent ? SAFETY_TEXT : '',
+    notices: [{ type: 'safety_termination', ...changes, thread_id: threadId }],
+    journal: [record('safety_termination', 'suppress_tool_calls', changes)],
   };
 }

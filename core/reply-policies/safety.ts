@@ -11,15 +11,18 @@ export interface SafetyStop {
 interface Detector {
   /** Where the provider says it; for chat completions also the reply's own finish reason. */
   field: 'finish_reason' | 'stop_reason';
+  /** Key of a detector's own configuration whose list replaces the values. */
+  key: 'finish_reasons' | 'stop_reasons';
   values: readonly string[];
 }
 
 /** The built-in detectors, by the names that a configuration and events have for them. */
 export const SAFETY_DETECTORS: Readonly<Record<string, Detector>> = {
-  openai_compatible_content_filter: { field: 'finish_reason', values: ['content_filter'] },
-  anthropic_refusal: { field: 'stop_reason', values: ['refusal'] },
+  openai_compatible_content_filter: { field: 'finish_reason', key: 'finish_reasons', values: ['content_filter'] },
+  anthropic_refusal: { field: 'stop_reason', key: 'stop_reasons', values: ['refusal'] },
   gemini_safety: {
     field: 'finish_reason',
+    key: 'finish_reasons',
     values: [
       'SAFETY',
       'BLOCKLIST',
@@ -40,18 +43,29 @@ export function detectSafetyStop(
   { enabled, detectors }: Config['safety_finish_reason'],
 ): SafetyStop | null {
   if (!enabled) return null;
-  const names =
-    detectors === null ? Object.keys(SAFETY_DETECTORS) : detectors.map(({ use }) => safetyDetectorName(use) ?? '');
-  for (const name of names) {
-    const detector = SAFETY_DETECTORS[name];
-    if (detector === undefined) continue;
+  const entries = detectors ?? Object.keys(SAFETY_DETECTORS).map((use) => ({ use, config: {} }));
+  for (const { use, config } of entries) {
+    const name = safetyDetectorName(use);
+    const detector = name === null ? undefined : SAFETY_DETECTORS[name];
+    if (name === null || detector === undefined) continue;
     const said = message.response_metadata[detector.field];
     const value = typeof said === 'string' ? said : finishReason;
-    if (value !== null && detector.values.includes(value)) {
+    if (value !== null && valuesOf(detector, config).includes(value)) {
       return { detector: name, reasonField: detector.field, reasonValue: value };
     }
   }
   return null;
+}
+
+/** Some gateways have words of their own for it. */
+function valuesOf({ key, values }: Detector, config: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const own = config[key];
+  return Array.isArray(own) ? own : values;
+}
+
+/** Whether any provider says this of a reply that its filter stopped: such a reply may be empty. */
+export function isSafetyReason(reason: string | null): boolean {
+  return reason !== null && Object.values(SAFETY_DETECTORS).some(({ values }) => values.includes(reason));
 }
 
 /**

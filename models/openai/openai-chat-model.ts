@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { ChatOpenAICompletions } from '@langchain/openai';
 import type { ChatOpenAICallOptions, OpenAIClient } from '@langchain/openai';
 import { AppError } from '../../contracts';
+import { isSafetyReason } from '../../core/reply-policies';
 import type { ChatModel, ModelReply, ModelRequest } from '../chat-model';
 import { connectionFailure, emptyReplyFailure, providerFailure, readRetryAfter, stalledFailure } from '../failure';
 import type { ClientOptions } from './client-options';
@@ -79,7 +80,7 @@ async function attempt(options: AttemptOptions, request: ModelRequest): Promise<
     if (failure !== undefined || watch.problem !== null) throw classify(failure, watch, options.client.secrets);
     if (!watch.ended) throw connectionFailure('The model provider ended the reply before it was complete');
   }
-  if (builder.isEmpty && builder.finishReason !== 'content_filter') throw emptyReplyFailure(builder.finishReason);
+  if (builder.isEmpty && !isSafetyReason(builder.finishReason)) throw emptyReplyFailure(builder.finishReason);
   return builder.build();
 }
 

@@ -172,6 +172,38 @@ describe('token usage', () => {
     expect(await usage('?include_active=true')).toMatchObject({ total_runs: 2, total_tokens: 30 });
     expect(await get(`/api/threads/${randomUUID()}/token-usage`)).toMatchObject({ total_tokens: 0, by_model: {} });
   });
+
+  it('names who used them and of which model, also where that is not the model of the run', async () => {
+    const threadId = await newThread();
+    const script = await newRun(threadId);
+    await script.begin();
+    await script.reply('b');
+    const call = (caller: string, model: string, total: number) =>
+      api.stores.log.commit({
+        threadId,
+        runId: script.runId,
+        sideUsage: { caller, model, calls: 1, input: total - 1, output: 1, total },
+      });
+    await call('middleware:title', 'small', 4);
+    await call('subagent:researcher', 'demo', 10);
+    await call('subagent:researcher', 'demo', 10);
+    await script.finish();
+    expect(await get(`/api/threads/${threadId}/token-usage`)).toMatchObject({
+      total_tokens: 39,
+      total_input_tokens: 31,
+      total_output_tokens: 8,
+      total_runs: 1,
+      by_model: { demo: { tokens: 35, runs: 1 }, small: { tokens: 4, runs: 1 } },
+      by_caller: { lead_agent: 15, subagent: 20, middleware: 4 },
+    });
+    expect(await get(`/api/threads/${threadId}/runs/${script.runId}`)).toMatchObject({
+      total_tokens: 39,
+      llm_call_count: 4,
+      lead_agent_tokens: 15,
+      subagent_tokens: 20,
+      middleware_tokens: 4,
+    });
+  });
 });
 
 describe('doing the newest turn again', () => {

@@ -235,12 +235,24 @@ describe('a request that asks for nothing unusual', () => {
     expect((await optionsOf({ checkpoint }))?.checkpointId).toBe(first);
   });
 
-  it('has its step limit cut to the configured maximum', async () => {
+  it.each([
+    [50, 50],
+    [5000, 1000],
+    [99_999, 1000],
+    ['x', undefined],
+    ['50', undefined],
+    [0, undefined],
+    [-1, undefined],
+    [1.5, undefined],
+    [true, undefined],
+    [null, undefined],
+  ])('asks for a step limit of %j and gets %j, where nothing means the configured one', async (asked, limit) => {
     const own = randomUUID();
     await api.request('POST', '/api/threads', { thread_id: own });
-    const body = { input: { messages: 'hi' }, config: { recursion_limit: 99_999 } };
+    const body = { input: { messages: 'hi' }, config: { recursion_limit: asked } };
     const answer = await api.request('POST', `/api/threads/${own}/runs`, body);
+    expect(answer.status).toBe(200);
     const row = await api.stores.runs.load((answer.body as { run_id: string }).run_id);
-    expect(row?.options.recursionLimit).toBe(1000);
+    expect(row?.options.recursionLimit).toBe(limit);
   });
 });

@@ -43,7 +43,15 @@ describe('a reply that a safety filter stopped', () => {
         thread_id: 't',
       },
     ]);
-    expect(judged.journal[0]).toMatchObject({ eventType: 'middleware:safety_termination' });
+    const { type: _type, thread_id: _thread, ...changes } = judged.notices[0] ?? {};
+    const content = {
+      name: 'SafetyFinishReasonMiddleware',
+      hook: 'after_model',
+      action: 'suppress_tool_calls',
+      changes,
+    };
+    expect(judged.journal).toEqual([{ eventType: 'middleware:safety_termination', content }]);
+    expect(judged.added).toBe(judged.message.content);
     expect(JSON.stringify(judged)).not.toContain('secret thing');
   });
 
@@ -58,6 +66,14 @@ describe('a reply that a safety filter stopped', () => {
     expect(judge(message, 'content_filter', { safety_finish_reason: { enabled: false } }).message).toBe(message);
     expect(judge(message, 'content_filter', only).message).toBe(message);
     expect(judge(message, 'stop')).toMatchObject({ message, stopReason: null });
+  });
+
+  it('may have words of its gateway, which replace the usual ones', () => {
+    const message = reply({ tool_calls: [CALL] });
+    const use = 'deerflow.agents.safety:OpenAICompatibleContentFilterDetector';
+    const own = { safety_finish_reason: { detectors: [{ use, config: { finish_reasons: ['risk_control'] } }] } };
+    expect(judge(message, 'risk_control', own).stopReason).toBe('safety_capped');
+    expect(judge(message, 'content_filter', own)).toMatchObject({ message, stopReason: null });
   });
 
   it.each([
@@ -84,6 +100,7 @@ describe('a reply that reached the length limit', () => {
     expect(judged.stopReason).toBe('model_length_capped');
     expect(judged.message).toMatchObject({ tool_calls: [], invalid_tool_calls: [] });
     expect(judged.message.content).toMatch(/^So:\n\n.*length limit/);
+    expect(judged.message.content).toBe(`So:${judged.added}`);
   });
 
   it('after whole calls goes on with them', () => {
@@ -105,6 +122,12 @@ describe('the token budget of a run', () => {
       message: { tool_calls: [], response_metadata: { finish_reason: 'stop' } },
     });
     expect(judged.message.content).toMatch(/^\[TOKEN BUDGET EXCEEDED\]/);
+  });
+
+  it('ends a reply in blocks with a block of text', () => {
+    const said = { type: 'text', text: 'so far' };
+    const judged = judge(reply({ content: [said], tool_calls: [CALL] }), null, budget(), spent(1000, 0));
+    expect(judged.message.content).toEqual([said, { type: 'text', text: judged.added }]);
   });
 
   it('leaves an answer without calls alone: the run ends anyway', () => {

@@ -89,10 +89,13 @@ describe('a reply', () => {
     ]);
   });
 
-  it('is a reply, though empty, where the content filter stopped it', async () => {
-    const { reply: pending } = reply(raw({ content: '', finish: 'content_filter' }));
-    expect(await pending).toMatchObject({ content: '', toolCalls: [], finishReason: 'content_filter' });
-  });
+  it.each(['content_filter', 'SAFETY', 'refusal'])(
+    'is a reply, though empty, where a filter stopped it: %s',
+    async (finish) => {
+      const { reply: pending } = reply(raw({ content: '', finish }));
+      expect(await pending).toMatchObject({ content: '', toolCalls: [], finishReason: finish });
+    },
+  );
 
   it('needs no finish reason where the stream was ended in order', async () => {
     expect(await reply(raw({ content: 'fine', finish: null })).reply).toMatchObject({
