@@ -3,6 +3,7 @@ import type { AiMessage, RunEventInput } from '../contracts';
 import { acceptReply } from '../core/messages/accept-reply';
 import { conversationSystemText, requestMessages } from '../core/prompt/request-messages';
 import { systemPrompt } from '../core/prompt/system-prompt';
+import { runWish } from '../core/reasoning';
 import { selectEvents, stepStartEvents, wantsKind } from '../core/stream-events';
 import type { ModelReply, ModelRequest } from '../models';
 import { callWithRetries } from '../models';
@@ -36,7 +37,7 @@ export async function askModel(
   const drain = async (): Promise<void> => writer?.drain();
 
   const reply = await callWithRetries({
-    model: deps.models.resolve(facts.modelName),
+    model: deps.models.resolve(facts.modelName, runWish(facts.options.context)),
     request,
     settings: deps.config.llm_call,
     onRetry: async (notice) => {

@@ -21,6 +21,7 @@ export function activityDependencies(
       resolve: () => {
         throw new Error('This test asks no model.');
       },
+      adjustments: () => [],
     },
     tools: { tools: [], names: [], definitions: [], inactive: [], find: () => undefined },
     sandboxes: files.provider,
