@@ -1,5 +1,5 @@
 /** Process entry point of the API: listens, and drains on SIGTERM. */
-import { loadConfig, processEnvironment } from '../config';
+import { announceConfig, loadConfig, processEnvironment } from '../config';
 import { isAppError } from '../contracts';
 import { createLogger } from '../observability';
 import { startApi } from './start-api';
@@ -17,9 +17,7 @@ async function main(): Promise<void> {
     level: environment.logLevel ?? loaded.config.log_level,
     pretty: environment.logFormat === 'pretty',
   });
-  if (loaded.inactive.length > 0) {
-    log.warn({ sections: loaded.inactive }, 'sections of the configuration that have no effect yet');
-  }
+  announceConfig({ loaded, env, log });
   // Until the API listens there is nothing to drain.
   let stop = (): void => process.exit(0);
   for (const signal of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {

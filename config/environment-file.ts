@@ -17,10 +17,10 @@ export function withEnvironmentFile(env: EnvironmentVariables, cwd: string): Env
     const bytes = readIfPresent(resolve(projectRoot(env, cwd), '.env'));
     return bytes === null ? env : merge(env, bytes, '.env');
   }
-  if (named === '') throw configError('DEER_FLOW_ENV_FILE', '', 'expected the path of a file, got empty text');
-  if (off) throw configError('DEER_FLOW_ENV_FILE', '', 'cannot be used while PYTHON_DOTENV_DISABLED is set');
+  if (named === '') throw configError('DEER_FLOW_ENV_FILE', [], 'expected the path of a file, got empty text');
+  if (off) throw configError('DEER_FLOW_ENV_FILE', [], 'cannot be used while PYTHON_DOTENV_DISABLED is set');
   const bytes = readIfPresent(resolve(cwd, named));
-  if (bytes === null) throw configError('DEER_FLOW_ENV_FILE', '', 'expected the path of a readable file');
+  if (bytes === null) throw configError('DEER_FLOW_ENV_FILE', [], 'expected the path of a readable file');
   return merge(env, bytes, 'DEER_FLOW_ENV_FILE');
 }
 
@@ -29,7 +29,7 @@ function merge(env: EnvironmentVariables, bytes: Uint8Array, source: string): En
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw configError(source, '', 'expected a file of UTF-8 text');
+    throw configError(source, [], 'expected a file of UTF-8 text');
   }
   return { ...parse(text), ...withoutAbsent(env) };
 }

@@ -2,6 +2,9 @@
  * Configuration: find, read, resolve, validate and freeze. The only folder that reads the process's environment; it
  * starts nothing and connects to nothing.
  */
+export { announceConfig } from './announce-config';
+export { checkDeployment, requireDeployable } from './deployment-gates';
+export type { GateFinding, GateReport } from './deployment-gates';
 export { deploymentKey } from './deployment-key';
 export { parseEnvironment, processEnvironment } from './environment';
 export type { Environment, LogLevel } from './environment';
@@ -12,4 +15,5 @@ export type { LoadedConfig } from './load-config';
 export type { ConfigLocation } from './locate-config';
 export { listPublicModels } from './public-models';
 export type { PublicModel, PublicReasoning } from './public-models';
+export { CONFIG_VERSION } from './config-version';
 export { schemaKeys } from './schema-keys';

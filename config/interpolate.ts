@@ -1,5 +1,6 @@
 /** Replaces values such as `$OPENAI_API_KEY` by the environment variable of that name. */
 import { configError, dottedKey } from './config-error';
+import type { ConfigSource } from './config-error';
 import type { EnvironmentVariables } from './environment-variables';
 import type { PlainValue } from './parse-yaml';
 
@@ -12,7 +13,7 @@ export interface Interpolated {
   fromEnvironment: ReadonlySet<string>;
 }
 
-export function interpolate(value: PlainValue, env: EnvironmentVariables, file: string): Interpolated {
+export function interpolate(value: PlainValue, env: EnvironmentVariables, source: ConfigSource): Interpolated {
   const fromEnvironment = new Set<string>();
   const walk = (item: PlainValue, path: Array<string | number>): PlainValue => {
     if (Array.isArray(item)) return item.map((entry, index) => walk(entry, [...path, index]));
@@ -24,7 +25,7 @@ export function interpolate(value: PlainValue, env: EnvironmentVariables, file: 
     const text = env[name];
     const key = dottedKey(path);
     if (text === undefined) {
-      throw configError(file, key, `Environment variable ${name} not found for config value $${name}`);
+      throw configError(source, path, `Environment variable ${name} not found for config value $${name}`);
     }
     fromEnvironment.add(key);
     return text;

@@ -4,10 +4,13 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Config } from '../contracts/schemas/config';
 import { configError } from './config-error';
-import { splitInactive, withoutNulls } from './inactive';
+import type { ConfigSource } from './config-error';
+import { CONFIG_VERSION } from './config-version';
+import { inactiveKeys, splitUnknown, withoutNulls } from './known-keys';
 import { interpolate } from './interpolate';
 import { locateConfig } from './locate-config';
 import type { ConfigLocation } from './locate-config';
+import { moveOldKeys } from './old-keys';
 import { parseYaml } from './parse-yaml';
 import { validateConfig } from './validate';
 
@@ -15,8 +18,10 @@ export interface LoadedConfig {
   config: Config;
   /** Absolute path of the file; null where no file exists and everything has its default. */
   path: string | null;
-  /** Names of sections and keys that are accepted but have no effect yet. */
+  /** Names of sections and keys of the file that are accepted but have no effect yet. */
   inactive: readonly string[];
+  /** What an operator should know, a line each: none of it stands in the way of a start. */
+  warnings: readonly string[];
   /** Changes when the path or the bytes that were parsed change. */
   signature: string;
 }
@@ -25,10 +30,48 @@ export function loadConfig(location: ConfigLocation): LoadedConfig {
   const path = locateConfig(location);
   const bytes = path === null ? new Uint8Array() : readBytes(path);
   const file = path === null ? 'config.yaml' : basename(path);
-  const { active, inactive } = splitInactive(parseYaml(bytes, file));
-  // Only active keys are resolved: a variable that nothing uses need not exist.
-  const config = validateConfig(interpolate(withoutNulls(active), location.env, file), file);
-  return deepFreeze({ config: withFirstOfEachName(config), path, inactive, signature: signatureOf(path, bytes) });
+  const { value, source } = parseYaml(bytes, file);
+  const document = moveOldKeys(withoutNulls(value));
+  const { known, unknown } = splitUnknown(document.value);
+  const interpolated = interpolate(known, location.env, source);
+  const config = validateConfig(interpolated, source);
+  refuseIsolation(config, source);
+  return deepFreeze({
+    config: withFirstOfEachName(config),
+    path,
+    inactive: inactiveKeys(config),
+    warnings: [
+      ...(path === null ? [] : outdated(config.config_version, file)),
+      ...document.moved,
+      ...unknown.map((key) => `${file}: ${key} is unknown and has no effect`),
+      ...repeatedNames(config, file),
+    ],
+    signature: signatureOf(path, bytes),
+  });
+}
+
+function outdated(version: number, file: string): string[] {
+  if (version >= CONFIG_VERSION) return [];
+  return [
+    `Your ${file} (version ${version}) is outdated — the latest version is ${CONFIG_VERSION}. ` +
+      'Run `npm run config:upgrade` to merge new fields into your config.',
+  ];
+}
+
+/** Ignoring a wish for isolation would be worse than refusing to start. */
+function refuseIsolation({ sandbox }: Config, source: ConfigSource): void {
+  if (sandbox.network.mode === 'open') return;
+  const problem = `${sandbox.network.mode} cannot be kept by this kind of sandbox; set it to open or remove the line`;
+  throw configError(source, ['sandbox', 'network', 'mode'], problem);
+}
+
+function repeatedNames(config: Config, file: string): string[] {
+  const lists = { models: config.models, tool_groups: config.tool_groups, tools: config.tools ?? [] };
+  return Object.entries(lists).flatMap(([key, entries]) => {
+    const names = entries.map(({ name }) => name);
+    const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index));
+    return [...repeated].map((name) => `${file}: ${key}: "${name}" is there more than once; the first one counts`);
+  });
 }
 
 function readBytes(path: string): Uint8Array {
@@ -36,7 +79,7 @@ function readBytes(path: string): Uint8Array {
     return readFileSync(path);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw configError(basename(path), '', `expected a readable file (${code})`);
+    throw configError(basename(path), [], `expected a readable file (${code})`);
   }
 }
 

@@ -18,7 +18,7 @@ export function projectRoot(env: EnvironmentVariables, cwd: string): string {
   if (named === undefined || named === '') return cwd;
   const root = resolve(cwd, named);
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
-    throw configError('DEER_FLOW_PROJECT_ROOT', '', 'expected the path of an existing folder');
+    throw configError('DEER_FLOW_PROJECT_ROOT', [], 'expected the path of an existing folder');
   }
   return root;
 }
@@ -34,7 +34,7 @@ export function locateConfig({ path, env, cwd }: ConfigLocation): string | null 
 
 function existing(path: string, source: string): string {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
-    throw configError(source, '', 'expected the path of an existing configuration file');
+    throw configError(source, [], 'expected the path of an existing configuration file');
   }
   return path;
 }

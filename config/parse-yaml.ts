@@ -1,6 +1,8 @@
 /** Bytes of a YAML file to plain JSON-like data, with limits on what a hostile or broken file can cost. */
-import { parseDocument } from 'yaml';
-import { configError, dottedKey } from './config-error';
+import { isNode, LineCounter, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
+import { configError, unnumbered } from './config-error';
+import type { ConfigSource } from './config-error';
 
 const MAX_BYTES = 2 * 1024 * 1024;
 /** How often aliases may be expanded; a few hundred shared anchors are honest, a "billion laughs" file is not. */
@@ -9,53 +11,78 @@ const MAX_DEPTH = 64;
 
 export type PlainValue = null | boolean | number | string | PlainValue[] | { [key: string]: PlainValue };
 
+export interface ParsedYaml {
+  value: { [key: string]: PlainValue };
+  /** Knows the lines of the values. */
+  source: ConfigSource;
+}
+
 /** Parses the YAML 1.1 dialect that existing files are written in: `yes` and `on` are booleans, `<<` merges. */
-export function parseYaml(bytes: Uint8Array, file: string): { [key: string]: PlainValue } {
+export function parseYaml(bytes: Uint8Array, file: string): ParsedYaml {
   const text = decode(bytes, file);
-  const document = parseDocument(text, { schema: 'yaml-1.1', version: '1.1', uniqueKeys: true, merge: true });
+  const lineCounter = new LineCounter();
+  const options = { schema: 'yaml-1.1', version: '1.1', uniqueKeys: true, merge: true, lineCounter } as const;
+  const document = parseDocument(text, options);
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
-    const line = problem.linePos?.[0].line;
+    const line = problem.linePos?.[0].line ?? null;
     const message = (problem.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '');
-    throw configError(file, line === undefined ? '' : `line ${line}`, message);
+    throw configError({ name: file, lineOf: () => line }, [], message);
   }
+  const source = sourceOf(file, document, lineCounter);
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: MAX_ALIAS_COUNT });
   } catch {
-    throw configError(file, '', 'expected fewer aliases: expanding them would use up the memory');
+    throw configError(file, [], 'expected fewer aliases: expanding them would use up the memory');
   }
-  if (value === null || value === undefined) return {};
-  const plain = toPlain(value, file, []);
+  if (value === null || value === undefined) return { value: {}, source };
+  const plain = toPlain(value, source, []);
   if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
-    throw configError(file, '', 'expected a mapping of keys to values at the top level');
+    throw configError(file, [], 'expected a mapping of keys to values at the top level');
   }
-  return plain;
+  return { value: plain, source };
+}
+
+/** A value that is missing, or that was merged in from elsewhere, is looked for where it should have been. */
+function sourceOf(file: string, document: Document, lines: LineCounter): ConfigSource {
+  return {
+    ...unnumbered(file),
+    lineOf(path) {
+      for (let length = path.length; length > 0; length -= 1) {
+        const node: unknown = document.getIn(path.slice(0, length), true);
+        if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+      }
+      return null;
+    },
+  };
 }
 
 function decode(bytes: Uint8Array, file: string): string {
-  if (bytes.byteLength > MAX_BYTES) throw configError(file, '', `expected at most ${MAX_BYTES} bytes`);
+  if (bytes.byteLength > MAX_BYTES) {
+    throw configError(file, [], `expected at most ${MAX_BYTES} bytes, got ${bytes.byteLength}`);
+  }
   try {
     // The decoder also removes a byte order mark.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw configError(file, '', 'expected UTF-8 text');
+    throw configError(file, [], 'expected UTF-8 text');
   }
 }
 
 /** Copies the value so that nothing is shared, and refuses what JSON cannot express, such as dates and binary data. */
-function toPlain(value: unknown, file: string, path: Array<string | number>): PlainValue {
-  if (path.length > MAX_DEPTH) throw configError(file, dottedKey(path), `expected at most ${MAX_DEPTH} nested levels`);
+function toPlain(value: unknown, source: ConfigSource, path: Array<string | number>): PlainValue {
+  if (path.length > MAX_DEPTH) throw configError(source, path, `expected at most ${MAX_DEPTH} nested levels`);
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (Array.isArray(value)) return value.map((item, index) => toPlain(item, file, [...path, index]));
+  if (Array.isArray(value)) return value.map((item, index) => toPlain(item, source, [...path, index]));
   if (typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype) {
     const copy: { [key: string]: PlainValue } = {};
     for (const [key, item] of Object.entries(value)) {
-      if (key === '__proto__') throw configError(file, dottedKey([...path, key]), 'unknown key');
-      copy[key] = toPlain(item, file, [...path, key]);
+      if (key === '__proto__') throw configError(source, [...path, key], 'unknown key');
+      copy[key] = toPlain(item, source, [...path, key]);
     }
     return copy;
   }
-  throw configError(file, dottedKey(path), 'expected text, a number, true, false, a list or a mapping (quote dates)');
+  throw configError(source, path, 'expected text, a number, true, false, a list or a mapping (quote dates)');
 }

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { configSchema } from '../contracts/schemas/config';
 import type { Config } from '../contracts/schemas/config';
 import { configError, dottedKey } from './config-error';
+import type { ConfigSource } from './config-error';
 import type { Interpolated } from './interpolate';
 import { knownKeysAt } from './schema-keys';
 
@@ -18,7 +19,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   record: 'a mapping of keys to values',
 };
 
-export function validateConfig({ value, fromEnvironment }: Interpolated, file: string): Config {
+export function validateConfig({ value, fromEnvironment }: Interpolated, source: ConfigSource): Config {
   let result = configSchema.safeParse(value);
   if (!result.success && fromEnvironment.size > 0) {
     // Variables are text; where the schema wants a number or a boolean, plain digits or true/false stand for it.
@@ -30,7 +31,8 @@ export function validateConfig({ value, fromEnvironment }: Interpolated, file: s
   const [first] = issues;
   const rest = issues.length - 1;
   const more = rest > 0 ? ` (and ${rest} more ${rest === 1 ? 'problem' : 'problems'})` : '';
-  throw configError(file, first?.key ?? '', `${first?.problem ?? 'expected another value'}${more}`, issues);
+  const detail = issues.map(({ path, problem }) => ({ key: dottedKey(path), problem }));
+  throw configError(source, first?.path ?? [], `${first?.problem ?? 'expected another value'}${more}`, detail);
 }
 
 /** Works on the copy that interpolation made; returns whether anything changed. */
@@ -57,29 +59,31 @@ function textAs(expected: string, text: string): number | boolean | undefined {
 }
 
 interface Problem {
-  key: string;
+  path: PropertyKey[];
   problem: string;
 }
 
 function describeIssue(issue: Issue, root: unknown): Problem[] {
-  const key = dottedKey(issue.path);
+  const { path } = issue;
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = knownKeysAt(issue.path);
       const hint = known.length === 0 ? '' : `; expected one of ${known.join(', ')}`;
-      return issue.keys.map((name) => ({ key: dottedKey([...issue.path, name]), problem: `unknown key${hint}` }));
+      return issue.keys.map((name) => ({ path: [...path, name], problem: `unknown key${hint}` }));
     }
     case 'invalid_type': {
       const expected = TYPE_NAMES[issue.expected] ?? issue.expected;
-      return [{ key, problem: `expected ${expected}, got ${describeValue(valueAt(root, issue.path))}` }];
+      return [{ path, problem: `expected ${expected}, got ${describeValue(valueAt(root, issue.path))}` }];
     }
     case 'too_small':
     case 'too_big':
-      return [{ key, problem: `expected ${describeBound(issue)}, got ${describeValue(valueAt(root, issue.path))}` }];
+      return [{ path, problem: `expected ${describeBound(issue)}, got ${describeValue(valueAt(root, issue.path))}` }];
+    case 'invalid_union':
+      return [{ path, problem: `expected another kind of value, got ${describeValue(valueAt(root, path))}` }];
     case 'invalid_value':
-      return [{ key, problem: `expected one of ${issue.values.map(String).join(', ')}` }];
+      return [{ path, problem: `expected one of ${issue.values.map(String).join(', ')}` }];
     default:
-      return [{ key, problem: `expected another value: ${issue.message}` }];
+      return [{ path, problem: `expected another value: ${issue.message}` }];
   }
 }
 

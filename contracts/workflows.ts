@@ -7,6 +7,8 @@ import type { CancelAction, StopReason } from './runs';
 
 export const AGENT_RUN_WORKFLOW = 'agentRun';
 export const RECONCILE_WORKFLOW = 'reconcile';
+/** Does so many steps that do nothing; for measuring a server. */
+export const MEASURE_STEPS_WORKFLOW = 'measureSteps';
 export const RECONCILE_SCHEDULE_ID = 'reconcile-runs';
 
 export const CANCEL_RUN_SIGNAL = 'cancelRun';

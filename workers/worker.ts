@@ -1,5 +1,5 @@
 /** Process entry point of a worker: polls the task queue, executes workflows and activities, drains on SIGTERM. */
-import { loadConfig, processEnvironment } from '../config';
+import { announceConfig, loadConfig, processEnvironment } from '../config';
 import { isAppError } from '../contracts';
 import { createLogger } from '../observability';
 import { startWorker } from './start-worker';
@@ -12,9 +12,7 @@ async function main(): Promise<void> {
     level: environment.logLevel ?? loaded.config.log_level,
     pretty: environment.logFormat === 'pretty',
   });
-  if (loaded.inactive.length > 0) {
-    log.warn({ sections: loaded.inactive }, 'sections of the configuration that have no effect yet');
-  }
+  announceConfig({ loaded, env, log });
   const worker = await startWorker({ environment, env, config: loaded.config, log });
   process.send?.({ type: 'ready' });
 

@@ -3,4 +3,5 @@
  * modules. Workflows orchestrate; deciding is in `core/`, doing is in `activities/`.
  */
 export { agentRun } from './agent-run';
+export { measureSteps } from './measure-steps';
 export { reconcile } from './reconcile';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig, schemaKeys } from '../../../config';
+import { CONFIG_VERSION, loadConfig, schemaKeys } from '../../../config';
 import type { EnvironmentVariables } from '../../../config';
 import { AppError } from '../../../contracts';
 
@@ -86,46 +86,49 @@ describe('sections and keys without a value', () => {
 
   it('accepts sections and keys of features that are not built yet and lists them', () => {
     const { inactive, config } = load(
-      'memory:\n  enabled: true\n  storage: $UNSET\nscheduler: {}\nsandbox:\n  replicas: 5\n  image: box\n  idle_timeout:\n',
+      'memory:\n  enabled: true\n  mode: tool\nscheduler: {}\nsandbox:\n  replicas: 5\n  image: box\n  idle_timeout:\n',
     );
-    expect(inactive).toEqual(['memory', 'sandbox.image', 'sandbox.replicas', 'scheduler']);
+    expect(inactive).toEqual(['memory', 'sandbox.image', 'sandbox.replicas']);
     expect(config.sandbox.use).toBe('deerflow.sandbox.local:LocalSandboxProvider');
   });
 
   it('refuses a wish for network isolation that it cannot fulfil', () => {
     expect(failure(() => load('sandbox:\n  network: {mode: isolated}\n')).message).toMatch(
-      /^config\.yaml: sandbox\.network: unknown key/,
+      /^config\.yaml:2: sandbox\.network\.mode: isolated cannot be kept/,
     );
   });
 });
 
 describe('what an operator reads when a value is wrong', () => {
   it.each([
-    ['models:\n  - name: m\n    model: x\n', 'config.yaml: models[0].use: expected text, got nothing'],
-    ['models: 5\n', 'config.yaml: models: expected a list, got 5'],
-    ['recursion_limit: 0\n', 'config.yaml: recursion_limit: expected at least 1, got 0'],
-    ['recursion_limit: true\n', 'config.yaml: recursion_limit: expected a number, got true'],
-    ['recursion_limit: 1.5\n', 'config.yaml: recursion_limit: expected a whole number, got 1.5'],
-    ['recursion_limit: "5"\n', 'config.yaml: recursion_limit: expected a number, got text'],
-    ['sandbox: []\n', 'config.yaml: sandbox: expected a mapping of keys to values, got a list'],
-    ['title: {max_chars: 201}\n', 'config.yaml: title.max_chars: expected at most 200, got 201'],
-    ['title: {enabled: "maybe"}\n', 'config.yaml: title.enabled: expected true or false, got text'],
+    ['models:\n  - name: m\n    model: x\n', 'config.yaml:2: models[0].use: expected text, got nothing'],
+    ['models: 5\n', 'config.yaml:1: models: expected a list, got 5'],
+    ['recursion_limit: 0\n', 'config.yaml:1: recursion_limit: expected at least 1, got 0'],
+    ['recursion_limit: true\n', 'config.yaml:1: recursion_limit: expected a number, got true'],
+    ['recursion_limit: 1.5\n', 'config.yaml:1: recursion_limit: expected a whole number, got 1.5'],
+    ['recursion_limit: "5"\n', 'config.yaml:1: recursion_limit: expected a number, got text'],
+    ['sandbox: []\n', 'config.yaml:1: sandbox: expected a mapping of keys to values, got a list'],
+    ['title: {max_chars: 201}\n', 'config.yaml:1: title.max_chars: expected at most 200, got 201'],
+    ['title: {enabled: "maybe"}\n', 'config.yaml:1: title.enabled: expected true or false, got text'],
     [
       'runs: {on_disconnect_default: stop}\n',
-      'config.yaml: runs.on_disconnect_default: expected one of continue, cancel',
+      'config.yaml:1: runs.on_disconnect_default: expected one of continue, cancel',
     ],
-    ['llm_call: {retries: 3}\n', /^config\.yaml: llm_call\.retries: unknown key; expected one of retry_max_attempts, /],
-    ['sandbox:\n  mounts:\n    - {host: /a}\n', /^config\.yaml: sandbox\.mounts\[0\]\.host_path: expected text/],
-    ['modles: []\n', /^config\.yaml: modles: unknown key; expected one of config_version, log_level, models/],
-    ['tool_output: {storage_subdir: a/b}\n', /^config\.yaml: tool_output\.storage_subdir: .*one path segment/],
-    ['a: 1\na: 2\n', 'config.yaml: line 2: Map keys must be unique'],
-    ['title:\n\tenabled: true\n', 'config.yaml: line 2: Tabs are not allowed as indentation'],
-    ['a: [1\n', /^config\.yaml: line \d: /],
-    ['a: !custom x\n', 'config.yaml: line 1: Unresolved tag: !custom'],
+    [
+      'lead_prompt_overlay: {before: x}\n',
+      /^config\.yaml:1: lead_prompt_overlay\.before: unknown key; expected one of prepend, append/,
+    ],
+    ['sandbox:\n  mounts:\n    - {host: /a}\n', /^config\.yaml:3: sandbox\.mounts\[0\]\.host_path: expected text/],
+    ['modles: []\n', /^config\.yaml:1: modles: unknown key; expected one of config_version, log_level, logging/],
+    ['tool_output: {storage_subdir: a/b}\n', /^config\.yaml:1: tool_output\.storage_subdir: .*one path segment/],
+    ['a: 1\na: 2\n', 'config.yaml:2: Map keys must be unique'],
+    ['title:\n\tenabled: true\n', 'config.yaml:2: Tabs are not allowed as indentation'],
+    ['a: [1\n', /^config\.yaml:\d: /],
+    ['a: !custom x\n', 'config.yaml:1: Unresolved tag: !custom'],
     ['- a\n', 'config.yaml: expected a mapping of keys to values at the top level'],
-    ['log_level: 2024-01-01\n', /^config\.yaml: log_level: expected text, .*quote dates/],
-    ['a: 1\n---\nb: 2\n', /^config\.yaml: /],
-    ['"__proto__": {polluted: true}\n', 'config.yaml: __proto__: unknown key'],
+    ['log_level: 2024-01-01\n', /^config\.yaml:1: log_level: expected text, .*quote dates/],
+    ['a: 1\n---\nb: 2\n', /^config\.yaml:2: /],
+    ['"__proto__": {polluted: true}\n', 'config.yaml:1: __proto__: unknown key'],
   ])('%j', (content, message) => {
     const error = failure(() => load(content));
     expect(error.code).toBe('configuration');
@@ -135,7 +138,7 @@ describe('what an operator reads when a value is wrong', () => {
   });
 
   it('says how many more faults there are', () => {
-    expect(failure(() => load('recursion_limit: 0\nmax_recursion_limit: 0\nx: 1\n')).message).toMatch(
+    expect(failure(() => load('recursion_limit: 0\nmax_recursion_limit: 0\nmodles: 1\n')).message).toMatch(
       /\(and 2 more problems\)$/,
     );
   });
@@ -206,7 +209,7 @@ describe('environment references', () => {
 
   it('names key and variable where the variable does not exist', () => {
     expect(failure(() => load(`${MODEL}    api_key: $NOPE\n`)).message).toBe(
-      'config.yaml: models[0].api_key: Environment variable NOPE not found for config value $NOPE',
+      'config.yaml:5: models[0].api_key: Environment variable NOPE not found for config value $NOPE',
     );
   });
 
@@ -245,7 +248,8 @@ describe('config.example.yaml', () => {
 
   it('shows exactly the defaults', () => {
     const loaded = load(text);
-    expect(loaded.config).toEqual(loadConfig({ env: {}, cwd: '/' }).config);
+    expect(loaded.config).toEqual({ ...loadConfig({ env: {}, cwd: '/' }).config, config_version: CONFIG_VERSION });
+    expect(loaded.warnings).toEqual([]);
     expect(loaded.inactive).toEqual([]);
   });
 
@@ -258,12 +262,10 @@ describe('config.example.yaml', () => {
 
   it('has working examples in its comments', () => {
     const uncommented = text
-      .split('\n')
-      .map((line) =>
-        /^ *# (models|tool_groups|tools|mounts):$|^ *# {3,}\S/.test(line) ? line.replace('# ', '') : line,
-      )
-      .filter((line) => !/^ *(models|tool_groups|mounts): \[\]$|^tools: null$/.test(line));
-    const { config } = load(uncommented.join('\n'), { OPENAI_API_KEY: 'k' });
+      // A default gives way to the example that follows it.
+      .replaceAll(/^( *)(\w+): (?:null|\[\]|\{\})\n(?=\1# \2:$)/gm, '')
+      .replaceAll(/^( *)# (?=\w+:$| {2,}\S)/gm, '$1');
+    const { config } = load(uncommented, { OPENAI_API_KEY: 'k', DATABASE_URL: 'd', OIDC_SECRET: 'o' });
     expect(config.models[0]).toMatchObject({ name: 'gpt', api_key: 'k' });
     expect(config.tools?.map((tool) => tool.name)).toEqual(['read_file', 'web_search']);
     expect(config.sandbox.mounts[0]).toEqual({ host_path: '/srv/data', container_path: '/mnt/data', read_only: false });

@@ -69,6 +69,12 @@ function hint({ complaint }: { complaint: string }): string {
   return '';
 }
 
+/** The password of a server that was made before; undefined where there is none. */
+export function readPassword(directory: string): string | undefined {
+  const path = join(directory, 'password');
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
+}
+
 function readOrMakePassword(path: string, dataExists: boolean): string {
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
   if (dataExists) {
