@@ -197,7 +197,7 @@ describe('an entry with a contract', () => {
     const entry = {
       ...contract('none', { effort }),
       extra_body: { keep: 1, output: 'gone' },
-      when_thinking_enabled: { extra_body: { output: { effort: 'x', format: 'y' } } },
+      when_thinking_enabled: { extra_body: { output: { effort: 'low', format: 'y' } } },
     };
     expect(sent(entry, { ...ON, effort: 'max' })).toEqual({
       extra_body: { keep: 1, output: { effort: 'max', format: 'y' } },
@@ -233,7 +233,7 @@ it('changes nothing of the configuration, and shares nothing with it', () => {
 });
 
 it('treats a key of a template that means something to JavaScript like any other', () => {
-  const template = JSON.parse('{"extra_body": {"__proto__": {"polluted": true}}}') as object;
+  const template = JSON.parse('{"extra_body": {"__proto__": {"polluted": true}}}') as Record<string, unknown>;
   const { entry } = applyReasoning(
     { ...modelConfigSchema.parse({ ...BASE, supports_thinking: true }), when_thinking_enabled: template },
     { thinking: true, effort: null },
