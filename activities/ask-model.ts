@@ -1,7 +1,9 @@
 import { v7 as uuid7 } from 'uuid';
-import type { AiMessage, RunEventInput } from '../contracts';
+import type { AiMessage, HumanMessage, RunEventInput } from '../contracts';
 import { acceptReply } from '../core/messages/accept-reply';
 import { conversationSystemText, requestMessages } from '../core/prompt/request-messages';
+import { budgetWarning } from '../core/reply-policies';
+import type { TokenTotals } from '../core/reply-policies';
 import { systemPrompt } from '../core/prompt/system-prompt';
 import { runWish } from '../core/reasoning';
 import { selectEvents, stepStartEvents, wantsKind } from '../core/stream-events';
@@ -72,7 +74,7 @@ async function tellStart(deps: ActivityDependencies, { runId, turn, step, facts 
 
 function baseRequest(
   deps: ActivityDependencies,
-  { messages }: ModelTurn,
+  { messages, facts }: ModelTurn,
 ): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
   const { definitions, names } = deps.tools;
   const prompt = systemPrompt({
@@ -80,10 +82,27 @@ function baseRequest(
     skillsRoot: deps.config.skills.container_path,
     mounts: deps.config.sandbox.mounts.map((mount) => mount.container_path),
   });
-  const extra = conversationSystemText(messages);
+  const { prepend, append } = deps.config.lead_prompt_overlay;
+  const parts = [prepend, prompt, conversationSystemText(messages), append];
   return {
-    system: extra === '' ? prompt : `${prompt}\n\n${extra}`,
-    messages: requestMessages(messages),
+    system: parts.filter(Boolean).join('\n\n'),
+    messages: [...requestMessages(messages), ...budgetNote(deps, facts.spent)],
     tools: [...definitions],
   };
+}
+
+/** Only in the request: the conversation itself does not hold it. */
+function budgetNote({ config }: ActivityDependencies, spent: TokenTotals): HumanMessage[] {
+  const text = budgetWarning(spent, config.token_budget);
+  if (text === null) return [];
+  return [
+    {
+      type: 'human',
+      id: 'budget-warning',
+      name: 'budget_warning',
+      content: text,
+      additional_kwargs: { hide_from_ui: true },
+      response_metadata: {},
+    },
+  ];
 }

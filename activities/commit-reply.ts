@@ -1,58 +1,48 @@
 import { v7 as uuid7 } from 'uuid';
-import type { AiMessage, AppError, JsonObject, JsonValue, NextMove, RunEventInput, StopReason } from '../contracts';
+import type { AiMessage, AppError, JsonValue, NextMove, RunEventInput } from '../contracts';
 import { stopsBetween } from '../core/agent-loop/breakpoints';
+import { endAfter, judgeReply } from '../core/reply-policies';
+import type { JudgedReply, TokenTotals } from '../core/reply-policies';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import { storableText } from '../core/text';
 import { localTitle } from '../core/title';
 import type { JournalInput, PlannedToolCall, StepCommit } from '../db';
 import type { ModelReply } from '../models';
-import { detectSafetyTermination, failureDetail } from '../models';
+import { failureDetail } from '../models';
 import type { ActivityDependencies } from './dependencies';
 import type { ModelTurn } from './model-turn';
 import { MODEL_NODE } from './model-turn';
 import { pendingCall } from './pending-call';
 import { throughOutage } from './through-outage';
 
-const SAFETY_TEXT =
-  'The provider stopped this answer because of its content rules. Please rephrase the request or try another model.';
-
 /** Commits a reply with everything that follows from it, and says what the loop does next. */
 export async function commitReply(
   deps: ActivityDependencies,
   current: ModelTurn,
-  message: AiMessage,
-  reply: ModelReply,
+  reply: AiMessage,
+  { finishReason }: ModelReply,
 ): Promise<NextMove> {
-  const safety = detectSafetyTermination(reply);
-  if (safety === null) {
-    return commitMessage(deps, current, message, { reply, next: decideNext(deps, current, message, reply) });
-  }
-  const stopped: AiMessage = {
-    ...message,
-    content: message.content === '' ? SAFETY_TEXT : message.content,
-    tool_calls: [],
-    invalid_tool_calls: [],
-    additional_kwargs: { ...message.additional_kwargs, safety_termination: { detector: safety.detector } },
-  };
-  const notice: JsonObject = {
-    type: 'safety_termination',
-    detector: safety.detector,
-    reason_field: safety.reasonField,
-    reason_value: safety.reasonValue,
-    suppressed_tool_call_count: message.tool_calls.length,
-    suppressed_tool_call_names: message.tool_calls.map((call) => call.name),
-    thread_id: current.facts.threadId,
-  };
-  const next: NextMove = { kind: 'end', outcome: { kind: 'success', stopReason: 'safety_capped' } };
-  return commitMessage(deps, current, stopped, { reply, next, before: [{ kind: 'custom', payload: notice }] });
+  const spent = addUsage(current.facts.spent, reply);
+  const { threadId } = current.facts;
+  const judged = judgeReply(reply, { threadId, finishReason, spent, config: deps.config });
+  return commitMessage(deps, current, judged.message, {
+    isReply: true,
+    next: decideNext(deps, current, judged),
+    before: judged.notices.map((payload) => ({ kind: 'custom', payload })),
+    journal: judged.journal.map((entry) => ({ ...entry, category: 'middleware' })),
+  });
 }
 
-function decideNext(deps: ActivityDependencies, current: ModelTurn, message: AiMessage, reply: ModelReply): NextMove {
-  if (message.tool_calls.length === 0) {
-    const cut = ['length', 'max_tokens', 'MAX_TOKENS'].includes(reply.finishReason ?? '');
-    const stopReason: StopReason | undefined = cut ? 'model_length_capped' : undefined;
-    return { kind: 'end', outcome: { kind: 'success', ...(stopReason === undefined ? {} : { stopReason }) } };
-  }
+function addUsage({ input, output, total }: TokenTotals, { usage_metadata: usage }: AiMessage): TokenTotals {
+  return {
+    input: input + (usage?.input_tokens ?? 0),
+    output: output + (usage?.output_tokens ?? 0),
+    total: total + (usage?.total_tokens ?? 0),
+  };
+}
+
+function decideNext(deps: ActivityDependencies, current: ModelTurn, { message, stopReason }: JudgedReply): NextMove {
+  if (message.tool_calls.length === 0) return endAfter(stopReason);
   if (stopsBetween(current.facts.options, 'model', 'tools')) {
     return { kind: 'end', outcome: { kind: 'breakpoint', next: ['tools'] } };
   }
@@ -63,7 +53,8 @@ function decideNext(deps: ActivityDependencies, current: ModelTurn, message: AiM
 }
 
 interface CommitOptions {
-  reply: ModelReply | null;
+  /** False for a message that stands for a reply which never came. */
+  isReply: boolean;
   next: NextMove;
   /** Events that come before those of the step. */
   before?: RunEventInput[];
@@ -74,14 +65,14 @@ async function commitMessage(
   deps: ActivityDependencies,
   current: ModelTurn,
   message: AiMessage,
-  { reply, next, before = [], journal = [] }: CommitOptions,
+  { isReply, next, before = [], journal = [] }: CommitOptions,
 ): Promise<NextMove> {
   const { facts, runId, turn, step } = current;
   const usage = message.usage_metadata;
-  const title = facts.title === null && deps.config.title.enabled ? newTitle(deps, current) : null;
+  const title = needsLocalTitle(deps, current) ? newTitle(deps, current) : null;
   const events = [
     ...before,
-    replyEnd(message, step, reply),
+    replyEnd(message, step, isReply),
     ...(title === null ? [] : [titleUpdate(title)]),
     ...stepEvents({ node: MODEL_NODE, step, messageId: message.id }),
   ];
@@ -93,7 +84,7 @@ async function commitMessage(
     toolCalls: next.kind === 'tools' ? plannedCalls(message, turn) : [],
     turn: { turn, messageId: message.id, outcome: next as unknown as JsonValue },
     usage: {
-      calls: reply === null ? 0 : 1,
+      calls: isReply ? 1 : 0,
       input: usage?.input_tokens ?? 0,
       output: usage?.output_tokens ?? 0,
       total: usage?.total_tokens ?? 0,
@@ -104,9 +95,20 @@ async function commitMessage(
   };
   const result = await throughOutage(current.signal, () => deps.stores.log.commit(commit));
   deps.conversations.committed(facts, result, message);
-  const after = { ...facts, stepsBefore: step, logSeq: result.seq, title: title ?? facts.title };
+  const after = {
+    ...facts,
+    stepsBefore: step,
+    logSeq: result.seq,
+    title: title ?? facts.title,
+    spent: addUsage(facts.spent, message),
+  };
   deps.plannedCalls.put(after, { runId, message, calls: commit.toolCalls ?? [] });
   return next;
+}
+
+/** A title that a model writes comes when the exchange is over. */
+function needsLocalTitle({ config }: ActivityDependencies, { facts }: ModelTurn): boolean {
+  return facts.title === null && config.title.enabled && config.title.model_name === null;
 }
 
 function newTitle(deps: ActivityDependencies, current: ModelTurn): string {
@@ -118,8 +120,8 @@ function titleUpdate(title: string): RunEventInput {
 }
 
 /** The streamed reply's last part, or the whole message where nothing was streamed. */
-function replyEnd(message: AiMessage, step: number, reply: ModelReply | null): RunEventInput {
-  if (reply === null) return { kind: 'message', payload: { node: MODEL_NODE, step }, messageId: message.id };
+function replyEnd(message: AiMessage, step: number, isReply: boolean): RunEventInput {
+  if (!isReply) return { kind: 'message', payload: { node: MODEL_NODE, step }, messageId: message.id };
   return {
     kind: 'text-delta',
     payload: {
@@ -190,5 +192,5 @@ export async function commitFailure(
   };
   const next: NextMove = { kind: 'end', outcome: { kind: 'model_failed', code: error.code } };
   const journal: JournalInput[] = [{ eventType: 'llm.error', category: 'trace', content: text }];
-  return commitMessage(deps, current, message, { reply: null, next, journal });
+  return commitMessage(deps, current, message, { isReply: false, next, journal });
 }

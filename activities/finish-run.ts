@@ -10,6 +10,7 @@ import { runLogger } from '../observability';
 import { RESERVED_NAMES } from '../sandbox';
 import type { ActivityDependencies } from './dependencies';
 import { producedFiles } from './produced-files';
+import { writeTitle } from './write-title';
 
 const CANCELLED_CALL = 'Error: this tool call was cancelled by the user before it gave a result.';
 const ABANDONED_CALL = 'Error: the run ended before this tool call gave a result.';
@@ -27,6 +28,7 @@ interface EndFacts {
 export async function finishRun(deps: ActivityDependencies, input: FinishRunInput): Promise<FinishRunResult> {
   const row = await deps.stores.runs.load(input.runId);
   if (row === null) return { status: 'deleted', hasWebhook: false };
+  if (row.admission !== 'ended') await writeTitle(deps, row, input.outcome);
   const known = row.admission === 'ended' ? null : await gatherFacts(deps, row, input.outcome);
   const ended = await deps.stores.runs.end(input.runId, (locked, left) => {
     if (known === null) throw new Error('A run that had ended cannot be open again.');

@@ -7,6 +7,7 @@
  * instance.
  */
 import { AppError } from '../contracts';
+import { CONNECTED_CHANNELS } from '../contracts/schemas/config';
 import type { Config } from '../contracts/schemas/config';
 import type { EnvironmentVariables } from './environment-variables';
 
@@ -133,7 +134,7 @@ function severalProcesses(config: Config, to: GateReport): void {
 /** Only what several instances cannot share: one connection of a bot. GitHub's webhooks reach any instance. */
 function channelGate({ channels }: Config, to: GateReport): void {
   if (channels.leader_lease.enabled !== false) return;
-  const providers = CHANNEL_PROVIDERS.filter((name) => channels[name].enabled === true);
+  const providers = CONNECTED_CHANNELS.filter((name) => channels[name].enabled === true);
   if (providers.length === 0) return;
   to.refused.push({
     key: 'channels.leader_lease.enabled',
@@ -141,8 +142,6 @@ function channelGate({ channels }: Config, to: GateReport): void {
     remedy: `${SINGLE_INSTANCE}, or disable these channels`,
   });
 }
-
-const CHANNEL_PROVIDERS = ['feishu', 'slack', 'telegram', 'wechat', 'wecom', 'dingtalk', 'discord', 'buzz'] as const;
 
 /** Settings that DeerFlow insists on for several processes and that change nothing here. */
 function metByDesign({ run_events, run_ownership, stream_bridge }: Config, to: GateReport): void {

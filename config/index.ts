@@ -12,6 +12,7 @@ export { withEnvironmentFile } from './environment-file';
 export type { EnvironmentVariables } from './environment-variables';
 export { loadConfig } from './load-config';
 export type { LoadedConfig } from './load-config';
+export { configFile } from './locate-config';
 export type { ConfigLocation } from './locate-config';
 export { listPublicModels } from './public-models';
 export type { PublicModel, PublicReasoning } from './public-models';

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Config } from '../contracts/schemas/config';
+import { SAFETY_DETECTORS, safetyDetectorName } from '../core/reply-policies';
 import { configError } from './config-error';
 import type { ConfigSource } from './config-error';
 import { CONFIG_VERSION } from './config-version';
@@ -36,6 +37,7 @@ export function loadConfig(location: ConfigLocation): LoadedConfig {
   const interpolated = interpolate(known, location.env, source);
   const config = validateConfig(interpolated, source);
   refuseIsolation(config, source);
+  refuseUnknownDetectors(config, source);
   return deepFreeze({
     config: withFirstOfEachName(config),
     path,
@@ -63,6 +65,13 @@ function refuseIsolation({ sandbox }: Config, source: ConfigSource): void {
   if (sandbox.network.mode === 'open') return;
   const problem = `${sandbox.network.mode} cannot be kept by this kind of sandbox; set it to open or remove the line`;
   throw configError(source, ['sandbox', 'network', 'mode'], problem);
+}
+
+function refuseUnknownDetectors({ safety_finish_reason: { detectors } }: Config, source: ConfigSource): void {
+  const unknown = detectors?.findIndex(({ use }) => safetyDetectorName(use) === null) ?? -1;
+  if (unknown < 0) return;
+  const known = Object.keys(SAFETY_DETECTORS).join(', ');
+  throw configError(source, ['safety_finish_reason', 'detectors', unknown, 'use'], `expected one of ${known}`);
 }
 
 function repeatedNames(config: Config, file: string): string[] {

@@ -32,6 +32,11 @@ export function locateConfig({ path, env, cwd }: ConfigLocation): string | null 
   return statSync(usual, { throwIfNoEntry: false }) === undefined ? null : usual;
 }
 
+/** Where the configuration file is, or would be. */
+export function configFile(location: ConfigLocation): string {
+  return locateConfig(location) ?? resolve(projectRoot(location.env, location.cwd), DEFAULT_NAME);
+}
+
 function existing(path: string, source: string): string {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
     throw configError(source, [], 'expected the path of an existing configuration file');

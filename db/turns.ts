@@ -14,6 +14,8 @@ export interface StepFacts {
   modelName: string | null;
   stepsBefore: number;
   logSeq: number;
+  /** Tokens of the run so far. */
+  spent: { input: number; output: number; total: number };
   /** Distinguishes a thread from a later one of the same id. */
   threadCreatedAt: string;
   title: string | null;
@@ -59,6 +61,8 @@ export function createTurnStore(database: Database): TurnStore {
           text: `select r.thread_id as "threadId", r.owner, r.assistant_id as "assistantId", r.admission,
                   r.cancel_action as "cancelAction", case when $3 then r.options end as options,
                   r.model_name as "modelName", t.log_seq as "logSeq", t.created_at as "threadCreatedAt",
+                  json_build_object('input', r.total_input_tokens, 'output', r.total_output_tokens,
+                    'total', r.total_tokens) as spent,
                   (select step from checkpoints c where c.thread_id = r.thread_id order by watermark desc limit 1)
                     as "stepsBefore",
                   (select value #>> '{}' from thread_channels c

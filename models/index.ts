@@ -19,5 +19,3 @@ export type { ChatModelFactory, ChatModelFactoryOptions } from './factory';
 export { failureDetail } from './failure';
 export { callWithRetries, maxAttempts, nextDelay } from './retry';
 export type { CallWithRetriesOptions, RetryNotice, RetrySettings } from './retry';
-export { detectSafetyTermination } from './safety';
-export type { SafetyTermination } from './safety';

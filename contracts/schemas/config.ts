@@ -73,6 +73,5 @@ export type Config = z.output<typeof configSchema>;
 
 export { CONNECTED_CHANNELS } from './config/deployment';
 export { INACTIVE_KEYS } from './config/inactive-keys';
-export { modelConfigSchema, reasoningSchema, requestAdmissionSchema } from './config/models';
 export type { ModelConfig, ReasoningContract, RequestAdmission, ToolConfig } from './config/models';
 export { RESTART_KEYS } from './config/restart-keys';

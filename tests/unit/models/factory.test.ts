@@ -1,5 +1,5 @@
 import { configSchema } from '../../../contracts/schemas/config';
-import { createChatModelFactory, detectSafetyTermination } from '../../../models';
+import { createChatModelFactory } from '../../../models';
 import { createLogger } from '../../../observability';
 import { say, startFakeModel } from '../../support/fake-model';
 import { failureOf, newCall } from './support';
@@ -112,13 +112,4 @@ describe('without any model in the configuration', () => {
   it('and without a demo model a run fails before any call', () => {
     expect(() => factory([]).resolve()).toThrow(expect.objectContaining({ code: 'model_not_configured' }));
   });
-});
-
-it.each([
-  ['content_filter', 'content_filter'],
-  ['stop', undefined],
-  ['length', undefined],
-  [null, undefined],
-])('finish reason %j is a safety stop: %j', (finishReason, value) => {
-  expect(detectSafetyTermination({ finishReason })?.reasonValue).toBe(value);
 });

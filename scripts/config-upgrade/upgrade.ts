@@ -1,0 +1,71 @@
+/** Adds to a configuration what is new in the example. Pure: text in, text out; comments and values stay. */
+import { isMap, isScalar, parseDocument } from 'yaml';
+import type { Document, Pair, YAMLMap } from 'yaml';
+import { AppError } from '../../contracts';
+
+export interface Upgrade {
+  /** Null where nothing has to be done. */
+  text: string | null;
+  from: number;
+  to: number;
+  /** Dotted keys that were added. */
+  added: string[];
+}
+
+const OPTIONS = { version: '1.1', merge: true, keepSourceTokens: true } as const;
+/** Class paths of the first layout, which began with the folder of the source. */
+const OLD_CLASS_PATH = /(["'\s])src\.(community|sandbox|models|tools)\./g;
+
+export function upgradeConfig(own: string, example: string): Upgrade {
+  const target = parse(example, 'config.example.yaml');
+  const [from, to] = [versionOf(parse(own, 'The configuration')), versionOf(target)];
+  if (from >= to) return { text: null, from, to, added: [] };
+  const document = parse(from < 1 ? own.replaceAll(OLD_CLASS_PATH, '$1deerflow.$2.') : own, 'The configuration');
+  if (document.contents === null) document.contents = document.createNode({});
+  const added: string[] = [];
+  if (isMap(document.contents) && isMap(target.contents)) addMissing(document.contents, target.contents, '', added);
+  document.set('config_version', to);
+  return { text: document.toString({ lineWidth: 0 }), from, to, added };
+}
+
+function parse(text: string, name: string): Document {
+  const document = parseDocument(text, OPTIONS);
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const line = error.linePos?.[0].line;
+    throw new AppError(
+      'configuration',
+      `${name} cannot be read: ${line === undefined ? '' : `line ${line}: `}mend it first.`,
+    );
+  }
+  if (document.contents !== null && !isMap(document.contents)) {
+    throw new AppError('configuration', `${name} is no mapping of keys to values.`);
+  }
+  return document;
+}
+
+function versionOf(document: Document): number {
+  const version: unknown = document.get('config_version');
+  return typeof version === 'number' && Number.isInteger(version) ? version : 0;
+}
+
+/** Mappings are merged key by key; lists and values that are there stay as they are, also when they are null. */
+function addMissing(own: YAMLMap, example: YAMLMap, prefix: string, added: string[]): void {
+  for (const pair of example.items) {
+    const key = keyOf(pair);
+    if (key === null) continue;
+    const name = prefix === '' ? key : `${prefix}.${key}`;
+    const present = own.items.find((item) => keyOf(item) === key);
+    if (present === undefined) {
+      if (name === 'config_version') continue;
+      own.add(pair);
+      added.push(name);
+    } else if (isMap(present.value) && isMap(pair.value)) {
+      addMissing(present.value, pair.value, name, added);
+    }
+  }
+}
+
+function keyOf(pair: Pair): string | null {
+  return isScalar(pair.key) && typeof pair.key.value === 'string' ? pair.key.value : null;
+}
