@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Message } from '../../../../contracts';
-import { modelConfigSchema } from '../../../../contracts/schemas/config';
+import { modelConfigSchema } from '../../../../contracts/schemas/config/models';
 import { failureDetail } from '../../../../models';
 import type { ToolDefinition } from '../../../../models';
 import { createPatientFetch } from '../../../../models/mindie/patient-fetch';

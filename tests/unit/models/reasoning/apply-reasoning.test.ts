@@ -1,4 +1,4 @@
-import { modelConfigSchema } from '../../../../contracts/schemas/config';
+import { modelConfigSchema } from '../../../../contracts/schemas/config/models';
 import type { ReasoningWish } from '../../../../core/reasoning';
 import { applyReasoning } from '../../../../models/reasoning';
 
