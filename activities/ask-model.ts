@@ -6,6 +6,7 @@ import { conversationSystemText, requestMessages } from '../core/prompt/request-
 import { RECOVERED_MARK, budgetWarning, mayAskAgain, recoveryNote } from '../core/reply-policies';
 import type { TokenTotals } from '../core/reply-policies';
 import { systemPrompt } from '../core/prompt/system-prompt';
+import { runWish } from '../core/reasoning';
 import { selectEvents, stepStartEvents, wantsKind } from '../core/stream-events';
 import type { ModelReply, ModelRequest } from '../models';
 import { callWithRetries, failureDetail } from '../models';
@@ -39,7 +40,11 @@ export async function askModel(
   };
   const drain = async (): Promise<void> => writer?.drain();
 
-  const model = pacedModel(deps.permits, setup.config, setup.models.resolve(facts.modelName));
+  const model = pacedModel(
+    deps.permits,
+    setup.config,
+    setup.models.resolve(facts.modelName, runWish(facts.options.context)),
+  );
   const ask: Ask = ({ notes, silenceIsFinal }) =>
     callWithRetries({
       model,

@@ -4,6 +4,7 @@ import type {
   AiMessage,
   BeginRunResult,
   HumanMessage,
+  JsonObject,
   JsonValue,
   Message,
   NextMove,
@@ -14,6 +15,8 @@ import { isAppError } from '../contracts';
 import { runLogger } from '../observability';
 import { stopsBetween } from '../core/agent-loop/breakpoints';
 import { stepLimit } from '../core/agent-loop/progress';
+import { runWish } from '../core/reasoning';
+import type { ReasoningAdjustment } from '../core/reasoning';
 import { uploadedFiles } from '../core/prompt/request-messages';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import { storableJson } from '../core/text';
@@ -38,6 +41,14 @@ interface Beginning {
   restore?: number;
   toolCalls: PlannedToolCall[];
   modelName: string | null;
+  adjustments: ReasoningAdjustment[];
+}
+
+interface ResolvedModel {
+  name: string | null;
+  /** What the model changes in what the run wants of its reasoning. */
+  adjustments: ReasoningAdjustment[];
+  failure?: RunOutcome;
 }
 
 /** Makes a pending run a running one: its input is in the log and the first move is decided. */
@@ -60,7 +71,8 @@ export async function beginRun(deps: ActivityDependencies, runId: string): Promi
   const begun = await deps.stores.runs.begin(runId, commit, { modelName: beginning.modelName, configHash });
   if (begun) {
     const log = runLogger(deps.log, { runId, threadId: facts.threadId });
-    log.info({ model: beginning.modelName, next: result.next.kind }, 'the run began');
+    const { modelName: model, adjustments } = beginning;
+    log.info({ model, adjustments, next: result.next.kind }, 'the run began');
     return result;
   }
   const earlier = await deps.stores.turns.facts(runId, BEGIN_TURN);
@@ -80,7 +92,7 @@ async function planBeginning(deps: ActivityDependencies, facts: StepFacts, setup
   const base = options.checkpointId === undefined ? head : await log.checkpoint(threadId, options.checkpointId);
   const restore = base !== null && base.watermark !== head?.watermark ? base.watermark : undefined;
   const model = resolveModel(setup, facts);
-  const beginning = { base, restore, toolCalls: [], modelName: model.name };
+  const beginning = { base, restore, toolCalls: [], modelName: model.name, adjustments: model.adjustments };
   if (model.failure !== undefined) return { ...beginning, next: endWith(model.failure) };
   if (options.messages.length > 0) {
     const stop = stopsBetween(options, null, 'model');
@@ -116,21 +128,25 @@ function unansweredCalls(messages: readonly Message[]): { reply: AiMessage; call
   return calls.length === 0 ? null : { reply, calls };
 }
 
-function resolveModel({ models }: RunSetup, facts: StepFacts): { name: string | null; failure?: RunOutcome } {
+function resolveModel({ models }: RunSetup, facts: StepFacts): ResolvedModel {
   const agent = facts.options.context.agent_name ?? facts.assistantId;
   if (!['lead_agent', 'lead-agent'].includes(agent)) {
-    return { name: null, failure: failed('not_found', 'AgentNotFoundError', `Agent '${agent}' does not exist.`) };
+    return noModel('not_found', 'AgentNotFoundError', `Agent '${agent}' does not exist.`);
   }
   try {
-    return { name: models.resolve(facts.options.context.model_name).name };
+    const { context } = facts.options;
+    // With its wish: a model that rules it out ends the run here, not in the middle of it.
+    const wish = runWish(context);
+    const { name } = models.resolve(context.model_name, wish);
+    return { name, adjustments: models.adjustments(name, wish) };
   } catch (error) {
     if (!isAppError(error)) throw error;
-    return { name: null, failure: failed(error.code, 'ConfigurationError', error.message) };
+    return noModel(error.code, 'ConfigurationError', error.message);
   }
 }
 
-function failed(code: string, name: string, message: string): RunOutcome {
-  return { kind: 'failed', code, name, message };
+function noModel(code: string, name: string, message: string): ResolvedModel {
+  return { name: null, adjustments: [], failure: { kind: 'failed', code, name, message } };
 }
 
 async function beginningCommit(
@@ -156,7 +172,7 @@ async function beginningCommit(
     restore: beginning.restore,
     messages,
     channels: facts.options.channels,
-    journal: [runStart(facts, beginning.modelName), ...humanInput(messages)],
+    journal: [runStart(facts, beginning), ...humanInput(messages)],
     toolCalls: beginning.toolCalls,
     turn: { turn: BEGIN_TURN, messageId: '', outcome: result as unknown as JsonValue },
     checkpoint: {
@@ -170,12 +186,13 @@ async function beginningCommit(
   };
 }
 
-function runStart(facts: StepFacts, modelName: string | null): JournalInput {
+function runStart(facts: StepFacts, { modelName, adjustments }: Beginning): JournalInput {
+  const adjusted: JsonObject = adjustments.length === 0 ? {} : { reasoning_adjustments: adjustments };
   return {
     eventType: 'run.start',
     category: 'trace',
     content: { chain: 'lead_agent' },
-    metadata: { caller: 'lead_agent', model_name: modelName, thread_id: facts.threadId },
+    metadata: { caller: 'lead_agent', model_name: modelName, thread_id: facts.threadId, ...adjusted },
   };
 }
 

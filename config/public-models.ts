@@ -1,6 +1,7 @@
 /** What users may know of the configured models: never a key or an address. */
-import { z } from 'zod';
 import type { Config, ModelConfig } from '../contracts/schemas/config';
+import { reasoningContract } from '../core/reasoning';
+import type { ThinkingMode } from '../core/reasoning';
 
 export interface PublicModel {
   name: string;
@@ -12,29 +13,13 @@ export interface PublicModel {
   reasoning: PublicReasoning;
 }
 
+/** What can be chosen. How a provider is asked is nobody's business. */
 export interface PublicReasoning {
-  thinking: 'unsupported' | 'optional' | 'required';
+  thinking: ThinkingMode;
   effort: { values: string[]; default: string | null; aliases: Record<string, string> } | null;
   history: 'preserve' | 'clear' | null;
-  /** Whether the entry says all this itself (`contract`) or it follows from its two booleans. */
   source: 'legacy' | 'contract';
 }
-
-/** Words that models without a menu of their own are offered with. */
-const GENERIC_EFFORTS = ['minimal', 'low', 'medium', 'high'];
-
-/** The keys of `models[].reasoning` that are shown; the others are about how a provider is asked. */
-const reasoningContractSchema = z.object({
-  thinking: z.enum(['unsupported', 'optional', 'required']),
-  history: z.enum(['preserve', 'clear']).nullish(),
-  effort: z
-    .object({
-      values: z.array(z.string()).min(1),
-      default: z.string().nullish(),
-      aliases: z.record(z.string(), z.string()).nullish(),
-    })
-    .nullish(),
-});
 
 /** Takes the place of a model while none is configured, so that the product can be tried without a key. */
 const DEMO_MODEL: PublicModel = {
@@ -52,36 +37,21 @@ export function listPublicModels(config: Config): PublicModel[] {
 }
 
 function publicModel(entry: ModelConfig): PublicModel {
+  const { thinking, effort, history, source } = reasoningContract(entry);
   return {
     name: entry.name,
     model: entry.model,
     // Without it, the button of the model is blank in web interfaces.
     display_name: entry.display_name ?? entry.name,
     description: entry.description ?? null,
-    supports_thinking: entry.supports_thinking,
-    supports_reasoning_effort: entry.supports_reasoning_effort,
-    reasoning: reasoningOf(entry),
-  };
-}
-
-function reasoningOf(entry: ModelConfig): PublicReasoning {
-  const { success, data } = reasoningContractSchema.safeParse(entry['reasoning']);
-  // A plain word or flag goes to the provider as it is and says nothing about choices.
-  if (!success) return legacyReasoning(entry);
-  const effort = data.effort ?? null;
-  return {
-    thinking: data.thinking,
-    effort: effort && { values: effort.values, default: effort.default ?? null, aliases: effort.aliases ?? {} },
-    history: data.history ?? null,
-    source: 'contract',
-  };
-}
-
-function legacyReasoning(entry: ModelConfig): PublicReasoning {
-  return {
-    thinking: entry.supports_thinking ? 'optional' : 'unsupported',
-    effort: entry.supports_reasoning_effort ? { values: GENERIC_EFFORTS, default: null, aliases: {} } : null,
-    history: null,
-    source: 'legacy',
+    // Interfaces that know only the two booleans must see what the contract says.
+    supports_thinking: thinking !== 'unsupported',
+    supports_reasoning_effort: effort !== null,
+    reasoning: {
+      thinking,
+      effort: effort && { values: [...effort.values], default: effort.default, aliases: { ...effort.aliases } },
+      history,
+      source,
+    },
   };
 }

@@ -14,6 +14,7 @@ export const ERROR_CATALOGUE = {
   invalid_request: { status: 422, retryable: false },
   invalid_message: { status: 400, retryable: false },
   model_not_allowed: { status: 400, retryable: false },
+  thinking_required: { status: 400, retryable: false },
   checkpoint_mismatch: { status: 400, retryable: false },
   bad_request: { status: 400, retryable: false },
   not_authenticated: { status: 401, retryable: false },

@@ -1,18 +1,23 @@
 /** From `models[]` to chat models. */
 import { AppError } from '../contracts';
 import type { Config, ModelConfig } from '../contracts/schemas/config';
+import type { ReasoningAdjustment, ReasoningWish } from '../core/reasoning';
 import type { Logger } from '../observability';
 import type { ChatModel } from './chat-model';
 import { ADAPTERS, findAdapter } from './adapters';
 import { refuseConflictingPace } from './pacing';
-import type { ReasoningWish } from './reasoning';
 import { applyReasoning } from './reasoning';
 
 export interface ChatModelFactory {
   /** Names in the order of the configuration; the first is the default. */
   names(): string[];
-  /** The model of that name. An unknown name gets the default, with a warning in the log. */
+  /**
+   * The model of that name, set up for what is wanted of its reasoning. An unknown name gets the default, with a
+   * warning in the log. Throws `thinking_required` where the model rules the wish out.
+   */
   resolve(name?: string | null, wish?: ReasoningWish): ChatModel;
+  /** How that model changes the wish to fit it. */
+  adjustments(name: string | null | undefined, wish: ReasoningWish): ReasoningAdjustment[];
 }
 
 export interface ChatModelFactoryOptions {
@@ -25,6 +30,8 @@ export interface ChatModelFactoryOptions {
 }
 
 const NO_WISH: ReasoningWish = { thinking: null, effort: null };
+/** Wishes come from requests; a model that has to be built again loses nothing but its caches. */
+const MOST_MODELS = 200;
 
 export function createChatModelFactory({
   config,
@@ -50,21 +57,29 @@ export function createChatModelFactory({
     return adapter.create({ entry, key, stallTimeoutMs: Math.ceil(seconds * 1000), env, log });
   }
 
+  function find(name: string | null | undefined): ModelConfig {
+    const [first] = entries;
+    if (first === undefined) {
+      throw new AppError('model_not_configured', 'config.yaml: models: expected at least one model');
+    }
+    const wanted = name === undefined || name === null ? first : entries.find((entry) => entry.name === name);
+    if (wanted === undefined) log.warn({ model: name, instead: first.name }, 'no such model; the default is used');
+    return wanted ?? first;
+  }
+
   return {
     names: () => entries.map(({ name }) => name),
     resolve(name, wish = NO_WISH) {
-      const [first] = entries;
-      if (first === undefined) {
-        throw new AppError('model_not_configured', 'config.yaml: models: expected at least one model');
-      }
-      const wanted = name === undefined || name === null ? first : entries.find((entry) => entry.name === name);
-      if (wanted === undefined) log.warn({ model: name, instead: first.name }, 'no such model; the default is used');
-      const entry = wanted ?? first;
+      const entry = find(name);
       const key = JSON.stringify([entry.name, wish.thinking, wish.effort]);
-      const model = models.get(key) ?? build(entry, wish);
+      const known = models.get(key);
+      if (known !== undefined) return known;
+      const model = build(entry, wish);
+      if (models.size >= MOST_MODELS) models.clear();
       models.set(key, model);
       return model;
     },
+    adjustments: (name, wish) => applyReasoning(find(name), wish).adjustments,
   };
 }
 

@@ -4,6 +4,7 @@ import { AppError } from '../../contracts';
 import type { RunCreateRequest } from '../../contracts/schemas/run-request';
 import { listPublicModels } from '../../config';
 import { coerceInputMessages } from '../../core/input-messages';
+import { fitWish, reasoningContract, runWish } from '../../core/reasoning';
 import { MESSAGES_CHANNEL, isWritableChannel } from '../../core/state-channels';
 import type { AdmissionRequest, RunRow } from '../../db';
 import type { ApiDependencies } from '../dependencies';
@@ -45,6 +46,7 @@ export async function admitRun(deps: ApiDependencies, input: RunToAdmit): Promis
     throw new AppError('thread_not_found', `Thread ${threadId} not found`);
   }
   checkModels(deps, request);
+  checkReasoning(deps, request);
   const options = await runOptions(deps, threadId, request);
   const secrets = requestSecrets(request);
   const runId = randomUUID();
@@ -100,6 +102,14 @@ function checkModels(deps: ApiDependencies, request: RunCreateRequest): void {
       throw new AppError('model_not_allowed', `Model '${shown}' is not in the configured model allowlist`);
     }
   }
+}
+
+/** Refuses what the model of the run would refuse at its beginning. */
+function checkReasoning(deps: ApiDependencies, request: RunCreateRequest): void {
+  const { models } = deps.config();
+  const context = runContext(request);
+  const entry = models.find(({ name }) => name === context.model_name) ?? models[0];
+  if (entry !== undefined) fitWish(entry.name, reasoningContract(entry), runWish(context));
 }
 
 async function runOptions(deps: ApiDependencies, threadId: string, request: RunCreateRequest): Promise<RunOptions> {

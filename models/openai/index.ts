@@ -1,2 +1,5 @@
 /** The only folder that knows LangChain's OpenAI client. */
 export { openAiAdapters } from './adapters';
+export { toClientOptions } from './client-options';
+export { createOpenAiChatModel } from './openai-chat-model';
+export type { ToWire, WireMessage } from './wire-messages';

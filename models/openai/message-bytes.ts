@@ -3,16 +3,14 @@
  * its messages is converted and encoded once, and the client library encodes everything but them.
  */
 import type { Message } from '../../contracts';
-import { createToWire } from './wire-messages';
-import type { WireMessage, WireMessagesOptions } from './wire-messages';
+import type { ToWire, WireMessage } from './wire-messages';
 
 /** A JSON array in pieces. Messages are never changed in place, so what was made of one is kept. */
 export type EncodeMessages = (system: string, messages: readonly Message[]) => Buffer[];
 
 const [COMMA, BEGIN, END] = [Buffer.from(','), Buffer.from('['), Buffer.from(']')];
 
-export function createEncodeMessages(options: WireMessagesOptions): EncodeMessages {
-  const toWire = createToWire(options);
+export function createEncodeMessages(toWire: ToWire): EncodeMessages {
   const known = new WeakMap<Message, Buffer>();
 
   return (system, messages) => {

@@ -16,6 +16,8 @@ import type { EncodeMessages } from './message-bytes';
 import { ReplyBuilder } from './reply-builder';
 import { createWatchedFetch, problemFromBody } from './watched-fetch';
 import type { StreamWatch } from './watched-fetch';
+import { createToWire } from './wire-messages';
+import type { ToWire } from './wire-messages';
 
 export interface OpenAiChatModelOptions {
   name: string;
@@ -23,9 +25,15 @@ export interface OpenAiChatModelOptions {
   stallTimeoutMs: number;
   /** Whether the server wants the reasoning of earlier replies back. */
   echoReasoning: boolean;
+  /** Other forms of messages than those of OpenAI. */
+  toWire?: ToWire;
+  /** Whether the reply is asked for in one piece. */
+  whole?: boolean;
+  fetchImplementation?: typeof fetch;
 }
 
 type Completions = OpenAIClient.Chat.Completions.ChatCompletionCreateParamsStreaming;
+type Chunk = OpenAIClient.Chat.Completions.ChatCompletionChunk;
 
 /** Carries a reader's error through the library untouched. */
 class ReaderError extends Error {
@@ -36,7 +44,8 @@ class ReaderError extends Error {
 
 export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatModel {
   const { client, echoReasoning } = options;
-  const encodeMessages = createEncodeMessages({ model: client.fields.model ?? '', echoReasoning });
+  const toWire = options.toWire ?? createToWire({ model: client.fields.model ?? '', echoReasoning });
+  const encodeMessages = createEncodeMessages(toWire);
   return {
     name: options.name,
     provider: 'openai',
@@ -60,9 +69,10 @@ async function attempt(options: AttemptOptions, request: ModelRequest): Promise<
       stalled = true;
       abort.abort();
     };
-    const { stallTimeoutMs } = options;
+    const { stallTimeoutMs, whole = false } = options;
     const place = holdPlace(randomUUID(), options.encodeMessages(request.system, request.messages));
-    const send = createWatchedFetch({ watch, stallTimeoutMs, onStall, fetchImplementation: place.fill(fetch) });
+    const fetchImplementation = place.fill(options.fetchImplementation ?? fetch);
+    const send = createWatchedFetch({ watch, stallTimeoutMs, onStall, whole, fetchImplementation });
     const { messages } = place;
     await readReply({ options, request, messages, builder, fetch: send, signal: abort.signal });
   } catch (error) {
@@ -99,8 +109,11 @@ async function readReply(reading: ReadReplyOptions): Promise<void> {
   const { fields } = options.client;
   // One client per attempt keeps what is watched apart; making one costs microseconds.
   const client = new ChatOpenAICompletions({ ...fields, configuration: { ...fields.configuration, fetch } });
-  const stream = await client.completionWithRetry(buildRequest(client, request, messages), { signal });
-  for await (const chunk of stream) {
+  const body = buildRequest(client, request, messages);
+  const chunks = options.whole
+    ? [asChunk(await client.completionWithRetry({ ...withoutStream(body), stream: false }, { signal }))]
+    : await client.completionWithRetry(body, { signal });
+  for await (const chunk of chunks) {
     const delta = builder.add(chunk);
     if (delta === null || request.onDelta === undefined) continue;
     try {
@@ -121,6 +134,16 @@ function buildRequest(
     function: { name, description, parameters },
   }));
   return { ...client.invocationParams({ tools }, { streaming: true }), messages, stream: true };
+}
+
+function withoutStream({ stream_options: _, ...body }: Completions): Omit<Completions, 'stream_options'> {
+  return body;
+}
+
+/** A whole reply as the one chunk of a stream. */
+function asChunk(completion: OpenAIClient.Chat.Completions.ChatCompletion): Chunk {
+  const choices = completion.choices.map(({ message, ...choice }) => ({ ...choice, delta: message }));
+  return { ...completion, choices } as unknown as Chunk;
 }
 
 function classify(failure: unknown, watch: StreamWatch, secrets: readonly string[]): AppError {

@@ -17,13 +17,15 @@ export interface WatchedFetchOptions {
   stallTimeoutMs: number;
   /** Called once when nothing arrived for that long; it must abort the attempt. */
   onStall: () => void;
+  /** Whether the reply comes in one piece and stays so. */
+  whole?: boolean;
   fetchImplementation: typeof fetch;
 }
 
 const END_MARK = '[DONE]';
 
 export function createWatchedFetch(options: WatchedFetchOptions): typeof fetch {
-  const { watch, stallTimeoutMs, onStall, fetchImplementation } = options;
+  const { watch, stallTimeoutMs, onStall, whole = false, fetchImplementation } = options;
 
   async function timed<Value>(wait: Promise<Value>): Promise<Value> {
     const timer = setTimeout(onStall, stallTimeoutMs);
@@ -44,7 +46,9 @@ export function createWatchedFetch(options: WatchedFetchOptions): typeof fetch {
       headers: response.headers,
     });
     const isJson = /\bjson\b/i.test(response.headers.get('content-type') ?? '');
-    return response.ok && isJson ? streamFromJson(copy, watch) : copy;
+    if (!response.ok || !(isJson || whole)) return copy;
+    const answer = await readAnswer(copy, watch);
+    return whole ? Response.json(answer) : streamOf(answer);
   };
 }
 
@@ -72,8 +76,8 @@ function watchedBody(
   );
 }
 
-/** A whole JSON answer as one event of a stream; an error in it is put aside for the classification. */
-async function streamFromJson(response: Response, watch: StreamWatch): Promise<Response> {
+/** A whole JSON answer; an error in it is put aside for the classification. */
+async function readAnswer(response: Response, watch: StreamWatch): Promise<WholeAnswer> {
   const answer = parseObject(await response.text());
   if (answer === null) {
     watch.problem = 'cut';
@@ -83,10 +87,17 @@ async function streamFromJson(response: Response, watch: StreamWatch): Promise<R
     watch.problem = problemFromBody(answer.error, response.headers);
     throw new Error('the body holds an error');
   }
-  const choices = (Array.isArray(answer.choices) ? answer.choices : []) as Array<Record<string, unknown>>;
-  const chunk = { ...answer, choices: choices.map(({ message, ...rest }) => ({ ...rest, delta: message ?? {} })) };
   watch.ended = true;
-  return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: ${END_MARK}\n\n`, {
+  return { ...answer, choices: (Array.isArray(answer.choices) ? answer.choices : []) as WholeAnswer['choices'] };
+}
+
+interface WholeAnswer {
+  choices: Array<Record<string, unknown>>;
+}
+
+function streamOf(answer: WholeAnswer): Response {
+  const choices = answer.choices.map(({ message, ...rest }) => ({ ...rest, delta: message ?? {} }));
+  return new Response(`data: ${JSON.stringify({ ...answer, choices })}\n\ndata: ${END_MARK}\n\n`, {
     headers: { 'content-type': 'text/event-stream' },
   });
 }

@@ -73,8 +73,8 @@ describe('models', () => {
           model: 'gpt-z',
           display_name: 'contracted',
           description: null,
-          supports_thinking: false,
-          supports_reasoning_effort: false,
+          supports_thinking: true,
+          supports_reasoning_effort: true,
           reasoning: {
             thinking: 'required',
             effort: { values: ['low', 'high'], default: null, aliases: {} },

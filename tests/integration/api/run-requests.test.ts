@@ -256,3 +256,52 @@ describe('a request that asks for nothing unusual', () => {
     expect(row?.options.recursionLimit).toBe(limit);
   });
 });
+
+describe('a model that always thinks', () => {
+  let own: ApiHarness;
+  beforeAll(async () => {
+    const model = (name: string, reasoning: object) => ({
+      name,
+      use: 'langchain_openai:ChatOpenAI',
+      model: name,
+      api_key: 'k',
+      reasoning,
+    });
+    own = await startApiHarness({
+      config: {
+        models: [
+          model('strict', { thinking: 'required', on_disable_request: 'reject' }),
+          model('lenient', { thinking: 'required' }),
+        ],
+      },
+    });
+  });
+  afterAll(() => own.close());
+
+  async function create(context: object): Promise<{ status: number; body: unknown }> {
+    const thread = randomUUID();
+    await own.request('POST', '/api/threads', { thread_id: thread });
+    return own.request('POST', `/api/threads/${thread}/runs`, {
+      assistant_id: 'lead_agent',
+      input: { messages: [{ role: 'user', content: 'hi' }] },
+      context,
+    });
+  }
+
+  test.each([{ thinking_enabled: false }, { thinking_enabled: false, model_name: 'strict' }])(
+    'and must not be asked otherwise refuses the run before it is stored: %j',
+    async (context) => {
+      expect(await create(context)).toMatchObject({
+        status: 400,
+        body: { detail: "Model 'strict' always thinks; thinking cannot be turned off for it" },
+      });
+    },
+  );
+
+  test.each([{}, { thinking_enabled: true }, { thinking_enabled: false, model_name: 'lenient' }, { mode: 'flash' }])(
+    'takes a run that may have it its way: %j',
+    async (context) => {
+      expect(await create(context)).toMatchObject({ status: 200 });
+    },
+  );
+});

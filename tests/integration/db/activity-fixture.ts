@@ -27,6 +27,7 @@ export function activityDependencies(
       resolve: () => {
         throw new Error('This test asks no model.');
       },
+      adjustments: () => [],
     },
     tools: tools ?? { tools: [], names: [], definitions: [], inactive: [], find: () => undefined },
   };
