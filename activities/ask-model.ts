@@ -2,14 +2,15 @@ import { v7 as uuid7 } from 'uuid';
 import type { AiMessage, HumanMessage, RunEventInput } from '../contracts';
 import type { Config } from '../contracts/schemas/config';
 import { acceptReply } from '../core/messages/accept-reply';
+import { compactRequest } from '../core/prompt/compact-request';
 import { conversationSystemText, requestMessages } from '../core/prompt/request-messages';
 import { budgetWarning } from '../core/reply-policies';
 import type { TokenTotals } from '../core/reply-policies';
 import { systemPrompt } from '../core/prompt/system-prompt';
 import { runWish } from '../core/reasoning';
 import { selectEvents, stepStartEvents, wantsKind } from '../core/stream-events';
-import type { ModelReply, ModelRequest } from '../models';
-import { callWithRetries } from '../models';
+import type { ModelReply, ModelRequest, RetryNotice } from '../models';
+import { callWithRetries, failureDetail } from '../models';
 import type { DeltaWriter } from './delta-writer';
 import { createDeltaWriter } from './delta-writer';
 import type { ActivityDependencies } from './dependencies';
@@ -32,33 +33,55 @@ export async function askModel(
   const streams = wantsKind(modes, 'text-delta');
   let messageId = '';
   let writer: DeltaWriter | null = null;
-  const request = (): ModelRequest => {
+  const request = (parts: RequestParts) => (): ModelRequest => {
     // Each attempt is a message of its own: what a failed one streamed is superseded by the next state.
     messageId = `lc_run--${uuid7()}`;
     writer = streams ? createDeltaWriter({ append, messageId, step, onFailure: (error) => abort.abort(error) }) : null;
-    return { ...baseRequest(current), signal: combined, onDelta: (delta) => writer?.push(delta) };
+    return { ...parts, signal: combined, onDelta: (delta) => writer?.push(delta) };
   };
   const drain = async (): Promise<void> => writer?.drain();
+  const tell = async (notice: RetryNotice): Promise<void> => {
+    await drain();
+    if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
+  };
 
-  const model = pacedModel(
-    deps.permits,
-    setup.config,
-    setup.models.resolve(facts.modelName, runWish(facts.options.context)),
+  const { config, models } = setup;
+  const model = pacedModel(deps.permits, config, models.resolve(facts.modelName, runWish(facts.options.context)));
+  const ask = (parts: RequestParts): Promise<ModelReply> =>
+    callWithRetries({ model, request: request(parts), settings: config.llm_call, onRetry: tell });
+  const reply = await deps.permits.call(model.name, config.circuit_breaker, () =>
+    askOrCompact(baseRequest(current), ask, tell),
   );
-  const ask = () =>
-    callWithRetries({
-      model,
-      request,
-      settings: setup.config.llm_call,
-      onRetry: async (notice) => {
-        await drain();
-        if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
-      },
-    });
-  const reply = await deps.permits.call(model.name, setup.config.circuit_breaker, ask);
   await drain();
   return { message: acceptReply(reply, messageId), reply };
 }
+
+type RequestParts = Pick<ModelRequest, 'system' | 'messages' | 'tools'>;
+
+/** A model that could not read the whole conversation is asked once more with its newest part. */
+async function askOrCompact(
+  whole: RequestParts,
+  ask: (parts: RequestParts) => Promise<ModelReply>,
+  tell: (notice: RetryNotice) => Promise<void>,
+): Promise<ModelReply> {
+  try {
+    return await ask(whole);
+  } catch (error) {
+    const messages = failureDetail(error)?.reason === 'context_length' ? compactRequest(whole.messages) : null;
+    if (messages === null) throw error;
+    await tell(TOO_LONG);
+    return ask({ ...whole, messages });
+  }
+}
+
+const TOO_LONG: RetryNotice = {
+  type: 'llm_retry',
+  attempt: 1,
+  max_attempts: 2,
+  wait_ms: 0,
+  reason: 'context_length',
+  message: 'The conversation is longer than the model can read. It is asked again without the older part.',
+};
 
 /** Readers learn that a step begins, and that an attempt which died in mid-reply is being repeated. */
 async function tellStart(deps: ActivityDependencies, { runId, turn, step, facts }: ModelTurn): Promise<void> {
