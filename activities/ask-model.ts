@@ -3,19 +3,21 @@ import type { AiMessage, HumanMessage, RunEventInput } from '../contracts';
 import type { Config } from '../contracts/schemas/config';
 import { acceptReply } from '../core/messages/accept-reply';
 import { conversationSystemText, requestMessages } from '../core/prompt/request-messages';
-import { RECOVERED_MARK, budgetWarning, mayAskAgain, recoveryNote } from '../core/reply-policies';
+import { budgetWarning, mayAskAgain } from '../core/reply-policies';
 import type { TokenTotals } from '../core/reply-policies';
 import { systemPrompt } from '../core/prompt/system-prompt';
 import { runWish } from '../core/reasoning';
 import { selectEvents, stepStartEvents, wantsKind } from '../core/stream-events';
-import type { ModelReply, ModelRequest } from '../models';
-import { callWithRetries, failureDetail } from '../models';
+import type { ModelReply, ModelRequest, RetryNotice } from '../models';
+import { callWithRetries } from '../models';
 import type { DeltaWriter } from './delta-writer';
 import { createDeltaWriter } from './delta-writer';
 import type { ActivityDependencies } from './dependencies';
 import type { ModelTurn } from './model-turn';
 import { MODEL_NODE } from './model-turn';
 import { pacedModel } from './paced-model';
+import { compacting, insisting, isSilence } from './second-chances';
+import type { Ask, RequestParts } from './second-chances';
 
 /** Asks until there is a reply or no attempt is left, and streams what comes. Commits nothing but stream events. */
 export async function askModel(
@@ -32,59 +34,37 @@ export async function askModel(
   const streams = wantsKind(modes, 'text-delta');
   let messageId = '';
   let writer: DeltaWriter | null = null;
-  const request = (notes: readonly HumanMessage[]) => (): ModelRequest => {
+  const request = (parts: RequestParts) => (): ModelRequest => {
     // Each attempt is a message of its own: what a failed one streamed is superseded by the next state.
     messageId = `lc_run--${uuid7()}`;
     writer = streams ? createDeltaWriter({ append, messageId, step, onFailure: (error) => abort.abort(error) }) : null;
-    return { ...baseRequest(current, notes), signal: combined, onDelta: (delta) => writer?.push(delta) };
+    return { ...parts, signal: combined, onDelta: (delta) => writer?.push(delta) };
   };
   const drain = async (): Promise<void> => writer?.drain();
+  const tell = async (notice: RetryNotice): Promise<void> => {
+    await drain();
+    if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
+  };
 
-  const model = pacedModel(
-    deps.permits,
-    setup.config,
-    setup.models.resolve(facts.modelName, runWish(facts.options.context)),
-  );
-  const ask: Ask = ({ notes, silenceIsFinal }) =>
+  const { config, models } = setup;
+  const model = pacedModel(deps.permits, config, models.resolve(facts.modelName, runWish(facts.options.context)));
+  const silenceIsFinal = mayAskAgain(current.messages);
+  const ask: Ask = (parts) =>
     callWithRetries({
       model,
-      request: request(notes),
-      settings: setup.config.llm_call,
+      request: request(parts),
+      settings: config.llm_call,
       onRetry: async (notice, error) => {
-        await drain();
+        // The same words would be met with the same silence.
         if (silenceIsFinal && isSilence(error)) throw error;
-        if (wantsKind(modes, 'custom')) await append([{ kind: 'custom', payload: { ...notice } }]);
+        await tell(notice);
       },
     });
-  const work = () => askForAnswer(ask, current);
-  const reply = await deps.permits.call(model.name, setup.config.circuit_breaker, work);
+  const askOrCompact = compacting(ask, tell);
+  const askForAnswer = silenceIsFinal ? insisting(askOrCompact) : askOrCompact;
+  const reply = await deps.permits.call(model.name, config.circuit_breaker, () => askForAnswer(baseRequest(current)));
   await drain();
   return { message: acceptReply(reply, messageId), reply };
-}
-
-interface AskOptions {
-  /** What the model is told beside the conversation. */
-  notes: readonly HumanMessage[];
-  /** Whether an empty reply is given back at once, instead of being asked for again in the same words. */
-  silenceIsFinal: boolean;
-}
-
-type Ask = (options: AskOptions) => Promise<ModelReply>;
-
-function isSilence(error: unknown): boolean {
-  return failureDetail(error)?.reason === 'empty';
-}
-
-/** A model that says nothing to the results of its tools is asked once more, in other words. */
-async function askForAnswer(ask: Ask, { messages }: ModelTurn): Promise<ModelReply> {
-  const silenceIsFinal = mayAskAgain(messages);
-  try {
-    return await ask({ notes: [], silenceIsFinal });
-  } catch (error) {
-    if (!silenceIsFinal || !isSilence(error)) throw error;
-    const reply = await ask({ notes: [recoveryNote()], silenceIsFinal });
-    return { ...reply, additionalKwargs: { ...reply.additionalKwargs, [RECOVERED_MARK]: true } };
-  }
 }
 
 /** Readers learn that a step begins, and that an attempt which died in mid-reply is being repeated. */
@@ -108,10 +88,7 @@ async function tellStart(deps: ActivityDependencies, { runId, turn, step, facts 
   if (wanted.length > 0) await deps.stores.events.append(runId, wanted, turn);
 }
 
-function baseRequest(
-  { messages, facts, setup }: ModelTurn,
-  notes: readonly HumanMessage[],
-): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
+function baseRequest({ messages, facts, setup }: ModelTurn): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
   const { config, tools } = setup;
   const { definitions, names } = tools;
   const prompt = systemPrompt({
@@ -123,7 +100,7 @@ function baseRequest(
   const parts = [prepend, prompt, conversationSystemText(messages), append];
   return {
     system: parts.filter(Boolean).join('\n\n'),
-    messages: [...requestMessages(messages), ...budgetNote(config, facts.spent), ...notes],
+    messages: [...requestMessages(messages), ...budgetNote(config, facts.spent)],
     tools: [...definitions],
   };
 }

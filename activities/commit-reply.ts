@@ -8,7 +8,7 @@ import { storableText } from '../core/text';
 import { localTitle } from '../core/title';
 import type { JournalInput, PlannedToolCall, StepCommit } from '../db';
 import type { ModelReply } from '../models';
-import { failureDetail } from '../models';
+import { clientFailure } from '../models';
 import type { ActivityDependencies } from './dependencies';
 import type { ModelTurn } from './model-turn';
 import { MODEL_NODE } from './model-turn';
@@ -179,7 +179,7 @@ export async function commitFailure(
   current: ModelTurn,
   error: AppError,
 ): Promise<NextMove> {
-  const detail = failureDetail(error);
+  const { type, reason } = clientFailure(error);
   const text = storableText(error.message);
   const message: AiMessage = {
     type: 'ai',
@@ -192,8 +192,8 @@ export async function commitFailure(
     response_metadata: {},
     additional_kwargs: {
       deerflow_error_fallback: true,
-      error_type: error.code === 'model_circuit_open' ? 'CircuitBreakerOpen' : error.code,
-      error_reason: detail?.reason ?? 'transient',
+      error_type: type,
+      error_reason: reason,
       error_detail: text,
     },
   };

@@ -5,7 +5,7 @@ import type { Servers, ServersOptions } from './servers';
 import type { Sample } from './statistics';
 import type { System, SystemOptions } from './system';
 
-export const BENCHMARK_NAMES = ['B1', 'B2', 'B3', 'B4', 'B5', 'B6', 'B7', 'B9'] as const;
+export const BENCHMARK_NAMES = ['B1', 'B2', 'B3', 'B4', 'B5', 'B6', 'B7', 'B9', 'ADMISSION', 'CONFIG'] as const;
 
 export type BenchmarkName = (typeof BENCHMARK_NAMES)[number];
 

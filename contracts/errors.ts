@@ -44,6 +44,8 @@ export const ERROR_CATALOGUE = {
   recursion_limit: { status: 500, retryable: false },
   configuration: { status: 500, retryable: false },
   model_not_configured: { status: 500, retryable: false },
+  /** The request is longer than the model can read, also after its older part was left out. */
+  model_context_length: { status: 502, retryable: false },
   model_rejected: { status: 502, retryable: false },
   model_rate_limited: { status: 429, retryable: true },
   model_unavailable: { status: 502, retryable: true },

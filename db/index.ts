@@ -20,6 +20,7 @@ export type {
   StepCommit,
   ThreadState,
 } from './message-log';
+export { createModelPermitStore } from './model-permits';
 export type { Circuit, ModelPermitStore, Pace, Turn } from './model-permits';
 export { migrate } from './migrate';
 export type { AdmissionRequest, AdmissionResult } from './run-admission';

@@ -59,7 +59,21 @@ export interface ChatModel {
 
 export interface ModelFailureDetail {
   httpStatus?: number;
+  /** A passing failure because others ask much of the provider, too. */
+  busy?: boolean;
   /** What the provider asks us to wait, in milliseconds. */
   retryAfterMs?: number;
-  reason: 'transient' | 'burst' | 'stalled' | 'quota' | 'auth' | 'rejected' | 'empty' | 'admission' | 'circuit_open';
+  reason:
+    | 'transient'
+    | 'burst'
+    | 'stalled'
+    | 'quota'
+    | 'auth'
+    | 'rejected'
+    | 'empty'
+    /** The request is longer than the model can read. */
+    | 'context_length'
+    /** Our own bounds, before anything was sent. */
+    | 'admission'
+    | 'circuit_open';
 }

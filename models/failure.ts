@@ -22,10 +22,33 @@ type Reason = ModelFailureDetail['reason'];
 interface FailureClass {
   code: ErrorCode;
   reason: Reason;
+  busy?: boolean;
   words: RegExp | null;
   statuses: readonly number[];
   summary: string;
 }
+
+/** As the providers word it; a limit of tokens per minute is none of these. */
+const CONTEXT_LENGTH = new RegExp(
+  [
+    'context[_ ]length[_ ]exceeded',
+    'maximum context length',
+    'max(imum)? (model|input|sequence) (len(gth)?|tokens)',
+    'max_model_len',
+    'context (window|length|size|limit)',
+    'model_context_window_exceeded',
+    'prompt (is|was) too (long|large)',
+    'input (is |was )?too (long|large)',
+    'input (length|token count).{0,80}exceed',
+    'exceeds? (the )?(max(imum)?|model.s) (number of |allowed )?(input |prompt |context )?(tokens|length|context)',
+    'range of input length',
+    'reduce the length of (the|your) (messages|prompt|input)',
+    'request_too_large',
+    'string_above_max_length',
+    '上下文长度|上下文超|输入过长|超出最大(长度|上下文)|超过模型最大',
+  ].join('|'),
+  'i',
+);
 
 /** The first class whose words or status fit decides; the order is part of the behaviour. */
 const CLASSES: readonly FailureClass[] = [
@@ -45,6 +68,14 @@ const CLASSES: readonly FailureClass[] = [
     summary: 'The model provider refused the API key',
   },
   {
+    // Not retried as it is: a shorter request may pass. Before the classes whose words a provider mixes in.
+    code: 'model_context_length',
+    reason: 'context_length',
+    words: CONTEXT_LENGTH,
+    statuses: [],
+    summary: 'The conversation is longer than the model can read',
+  },
+  {
     code: 'model_rate_limited',
     reason: 'burst',
     words: /limit_burst_rate|rate increased too quickly|burst rate|请求速率增长过快|突发速率/i,
@@ -62,17 +93,25 @@ const CLASSES: readonly FailureClass[] = [
     code: 'model_unavailable',
     reason: 'transient',
     words:
-      /time(d)?[ -]?out|connection error|(internal )?server[ _]error|internal[ _]error|read error|remote protocol error|server busy|temporarily unavailable|try again later|please (re)?try|overloaded|负载较高|服务繁忙|稍后重试/i,
+      /time(d)?[ -]?out|connection error|(internal )?server[ _]error|internal[ _]error|read error|remote protocol error/i,
     statuses: [408, 409, 425, 500, 502, 503, 504, 529],
+    summary: 'The model provider is not available',
+  },
+  {
+    code: 'model_unavailable',
+    reason: 'transient',
+    busy: true,
+    words: /server busy|temporarily unavailable|try again later|please (re)?try|overloaded|负载较高|服务繁忙|稍后重试/i,
+    statuses: [],
     summary: 'The model provider is not available',
   },
 ];
 
-const REJECTED = {
+const REJECTED: Pick<FailureClass, 'code' | 'reason' | 'summary' | 'busy'> = {
   code: 'model_rejected',
   reason: 'rejected',
   summary: 'The model provider rejected the request',
-} as const;
+};
 
 /** The error for an answer of the provider; `secrets` are removed from its text wherever they occur. */
 export function providerFailure(problem: ProviderProblem, secrets: readonly string[] = []): AppError {
@@ -82,21 +121,25 @@ export function providerFailure(problem: ProviderProblem, secrets: readonly stri
   const found = pickClass(byWords, byStatus, problem.httpStatus);
   return modelError(found.code, found.summary, {
     reason: found.reason,
+    busy: found.busy,
     httpStatus: problem.httpStatus,
     retryAfterMs: problem.retryAfterMs,
     text: cleanText(problem.text, secrets),
   });
 }
 
+/** Classes whose words count also in the text of a refused request. */
+const ENDS_THE_MATTER: readonly Reason[] = ['quota', 'auth', 'context_length'];
+
 function pickClass(
   byWords: FailureClass | undefined,
   byStatus: FailureClass | undefined,
   httpStatus: number | undefined,
-): Pick<FailureClass, 'code' | 'reason' | 'summary'> {
+): Pick<FailureClass, 'code' | 'reason' | 'summary' | 'busy'> {
   if (byWords === undefined) return byStatus ?? REJECTED;
   // A refused request may quote the conversation: only words that end the matter count then, not "try again later".
   const refused = httpStatus !== undefined && httpStatus >= 400 && httpStatus < 500 && byStatus === undefined;
-  if (refused && byWords.reason !== 'quota' && byWords.reason !== 'auth') return REJECTED;
+  if (refused && !ENDS_THE_MATTER.includes(byWords.reason)) return REJECTED;
   if (byStatus === undefined) return byWords;
   return CLASSES.indexOf(byWords) <= CLASSES.indexOf(byStatus) ? byWords : byStatus;
 }
@@ -131,10 +174,18 @@ function modelError(code: ErrorCode, summary: string, { text, ...parts }: Failur
   const message = `${summary}${status}${wait}${text ? `: ${text}` : ''}`;
   const detail: ModelFailureDetail = {
     reason,
+    ...(parts.busy === true ? { busy: true } : {}),
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
   return new AppError(code, shorten(message), { detail });
+}
+
+/** What the model seam promises to put into `options.detail`; null for errors of other origin. */
+export function failureDetail(error: unknown): ModelFailureDetail | null {
+  if (!(error instanceof AppError) || !error.code.startsWith('model_')) return null;
+  const detail = error.options.detail;
+  return typeof detail === 'object' && detail !== null && 'reason' in detail ? (detail as ModelFailureDetail) : null;
 }
 
 /** Whether a call that failed in spite of all attempts says that the model as a whole does not work. */
@@ -143,11 +194,21 @@ export function countsForCircuit(error: AppError): boolean {
   return error.retryable && (reason === 'transient' || reason === 'stalled' || reason === 'empty');
 }
 
-/** What the model seam promises to put into `options.detail`; null for errors of other origin. */
-export function failureDetail(error: unknown): ModelFailureDetail | null {
-  if (!(error instanceof AppError) || !error.code.startsWith('model_')) return null;
-  const detail = error.options.detail;
-  return typeof detail === 'object' && detail !== null && 'reason' in detail ? (detail as ModelFailureDetail) : null;
+const CLIENT_REASONS: Partial<Record<Reason, string>> = {
+  burst: 'burst_rate',
+  stalled: 'transient',
+  empty: 'transient',
+  rejected: 'generic',
+};
+
+/** The failure in the words that clients know: `error_type` and `error_reason` of the message that stands for a reply. */
+export function clientFailure(error: AppError): { type: string; reason: string } {
+  const { reason = 'transient', busy } = failureDetail(error) ?? {};
+  const isBusy = reason === 'transient' && (busy === true || error.code === 'model_rate_limited');
+  return {
+    type: error.code === 'model_circuit_open' ? 'CircuitBreakerOpen' : error.code,
+    reason: isBusy ? 'busy' : (CLIENT_REASONS[reason] ?? reason),
+  };
 }
 
 /** One line without keys, passwords, mark-up and anything else that does not belong before a user's eyes. */

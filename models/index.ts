@@ -16,7 +16,7 @@ export { startDemoModel } from './demo';
 export type { DemoModel, DemoModelOptions } from './demo';
 export { createChatModelFactory } from './factory';
 export type { ChatModelFactory, ChatModelFactoryOptions } from './factory';
-export { countsForCircuit, failureDetail } from './failure';
+export { clientFailure, countsForCircuit, failureDetail } from './failure';
 export { PACE_CONFLICT } from './pacing';
 export { callWithRetries, maxAttempts, nextDelay } from './retry';
 export type { CallWithRetriesOptions, RetryNotice, RetrySettings } from './retry';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../contracts/schemas/config';
 import { AppError } from '../contracts';
 import type { ChatModel, ModelFailureDetail, ModelReply, ModelRequest } from './chat-model';
-import { failureDetail, LONGEST_PROVIDER_WAIT_MS } from './failure';
+import { clientFailure, failureDetail, LONGEST_PROVIDER_WAIT_MS } from './failure';
 
 export type RetrySettings = Pick<
   Config['llm_call'],
@@ -107,7 +107,8 @@ interface RetryNoticeInput {
 
 function retryNotice({ attempt, error, settings, waitMs }: RetryNoticeInput): RetryNotice {
   const max = maxAttempts(error, settings);
-  const { reason, explanation } = describe(error, failureDetail(error)?.reason);
+  const { reason } = clientFailure(error);
+  const explanation = reason === 'busy' ? 'provider is busy' : explain(failureDetail(error)?.reason);
   return {
     type: 'llm_retry',
     attempt,
@@ -118,11 +119,9 @@ function retryNotice({ attempt, error, settings, waitMs }: RetryNoticeInput): Re
   };
 }
 
-/** `reason` keeps the words that clients know; the explanation is for people. */
-function describe(error: AppError, reason: ModelFailureDetail['reason'] | undefined) {
-  if (reason === 'burst') return { reason: 'burst_rate', explanation: 'provider limits a sudden rise of requests' };
-  if (reason === 'stalled') return { reason: 'transient', explanation: 'model stopped responding' };
-  if (reason === 'empty') return { reason: 'transient', explanation: 'model sent an empty reply' };
-  if (error.code === 'model_rate_limited') return { reason: 'busy', explanation: 'provider is busy' };
-  return { reason: 'transient', explanation: 'provider request failed temporarily' };
+function explain(reason: ModelFailureDetail['reason'] | undefined): string {
+  if (reason === 'burst') return 'provider limits a sudden rise of requests';
+  if (reason === 'stalled') return 'model stopped responding';
+  if (reason === 'empty') return 'model sent an empty reply';
+  return 'provider request failed temporarily';
 }

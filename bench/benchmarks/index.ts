@@ -8,6 +8,8 @@ import { recovery } from './b5-recovery';
 import { streamLag } from './b6-stream-lag';
 import { waitingRuns } from './b7-waiting-runs';
 import { stackStart } from './b9-start';
+import { admission } from './admission';
+import { configuration } from './config';
 
 export const BENCHMARKS: readonly Benchmark[] = [
   stepOverhead,
@@ -18,4 +20,6 @@ export const BENCHMARKS: readonly Benchmark[] = [
   streamLag,
   waitingRuns,
   stackStart,
+  admission,
+  configuration,
 ];

@@ -254,8 +254,8 @@ describe('a failed attempt', () => {
     [
       'context too long',
       fail(400, { message: 'maximum context length', code: 'context_length_exceeded' }),
-      'model_rejected',
-      {},
+      'model_context_length',
+      { reason: 'context_length' },
     ],
     ['Retry-After seconds', fail(429, { retryAfter: 7 }), 'model_rate_limited', { retryAfterMs: 7000 }],
     ['Retry-After-Ms', fail(503, { retryAfterMs: 250, retryAfter: 9 }), 'model_unavailable', { retryAfterMs: 250 }],
