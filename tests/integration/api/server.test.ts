@@ -155,9 +155,9 @@ describe('the API process', () => {
     const model = 'models:\n  - {name: fresh, use: "langchain_openai:ChatOpenAI", model: m, api_key: k}\n';
     await writeFile(join(home, 'config.yaml'), model);
     await becomes(['fresh']);
-    await writeFile(join(home, 'config.yaml'), 'no_such_key: 1\n');
+    await writeFile(join(home, 'config.yaml'), 'recursion_limit: 0\n');
     await new Promise((wake) => setTimeout(wake, 1_500));
     await becomes(['fresh']);
-    expect(api.output).toContain('the earlier one stays in force');
+    expect(api.output).toContain('the newest valid one stays in force');
   });
 });
