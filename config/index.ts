@@ -5,6 +5,8 @@
 export { announceConfig } from './announce-config';
 export { checkDeployment, requireDeployable } from './deployment-gates';
 export type { GateFinding, GateReport } from './deployment-gates';
+export { createCredentialCipher, fernetKey, openFernet } from './credentials';
+export type { CredentialCipher } from './credentials';
 export { deploymentKey } from './deployment-key';
 export { parseEnvironment, processEnvironment } from './environment';
 export type { Environment, LogLevel } from './environment';
