@@ -7,13 +7,21 @@ import type { Environment, LoadedConfig } from '../config';
 import { deploymentKey } from '../config';
 import { AppError } from '../contracts';
 import type { Database } from '../db';
-import { createDatabase, createListener, createStores, isDatabaseUnavailable, migrate } from '../db';
+import {
+  MANAGED_MODELS_CHANNEL,
+  createDatabase,
+  createListener,
+  createStores,
+  isDatabaseUnavailable,
+  migrate,
+} from '../db';
 import type { Logger } from '../observability';
 import { boundedGateway, createRunGateway, openTemporal } from '../temporal';
 import { createApp } from './app';
 import { createCurrentConfig } from './current-config';
 import { removeStaleUploads } from './files/stale-uploads';
 import type { ApiDependencies } from './dependencies';
+import { createManagedModels } from './managed-models';
 import { localUser } from './middleware/identity';
 import { createRunFeeds } from './sse/run-feeds';
 
@@ -56,12 +64,20 @@ export async function startApi({ environment, loaded, reload, log }: ApiOptions)
   await migrateWhenReachable(database, log);
   const stores = createStores(database, await deploymentKey(environment.home));
   const listener = createListener(database, RUN_EVENTS_CHANNEL);
+  const catalogueListener = createListener(database, MANAGED_MODELS_CHANNEL);
+  const managedModels = await createManagedModels({
+    environment,
+    stores,
+    listener: catalogueListener,
+    fileConfig: createCurrentConfig(loaded, reload, log),
+    log,
+  });
   const temporal = openTemporal({ address: temporalSettings.address, namespace: temporalSettings.namespace });
   const shutdown = new AbortController();
   // Every open stream waits for it.
   setMaxListeners(0, shutdown.signal);
   const deps: ApiDependencies = {
-    config: createCurrentConfig(loaded, reload, log),
+    config: () => managedModels.config(),
     settings: {
       home: environment.home,
       docsEnabled: gateway.docsEnabled,
@@ -69,6 +85,7 @@ export async function startApi({ environment, loaded, reload, log }: ApiOptions)
       heartbeatMs: HEARTBEAT_MS,
     },
     stores,
+    managedModels,
     gateway: boundedGateway(temporal, createRunGateway(temporal.client, temporalSettings.taskQueue)),
     feeds: createRunFeeds({ stores, listener, log }),
     listener,
@@ -88,7 +105,8 @@ export async function startApi({ environment, loaded, reload, log }: ApiOptions)
       shutdown.abort();
       await closed;
       deps.feeds.close();
-      await listener.close();
+      managedModels.close();
+      await Promise.all([listener.close(), catalogueListener.close()]);
       await temporal.close();
       await database.close();
     },

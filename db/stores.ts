@@ -1,6 +1,8 @@
 import type { Database } from './database';
 import type { JournalStore } from './journal';
 import { createJournalStore } from './journal';
+import type { ManagedModelStore } from './managed-models';
+import { createManagedModelStore } from './managed-models';
 import type { MessageLog } from './message-log';
 import { createMessageLog } from './message-log';
 import type { RunEventStore } from './run-events';
@@ -26,6 +28,7 @@ export interface Stores {
   ledger: ToolLedger;
   turns: TurnStore;
   secrets: RunSecretStore;
+  managedModels: ManagedModelStore;
 }
 
 /** @param deploymentKey 32 bytes; seals request-scoped secrets. */
@@ -39,5 +42,6 @@ export function createStores(database: Database, deploymentKey: Buffer): Stores 
     ledger: createToolLedger(database),
     turns: createTurnStore(database),
     secrets: createRunSecretStore(database, deploymentKey),
+    managedModels: createManagedModelStore(database),
   };
 }

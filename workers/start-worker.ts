@@ -11,14 +11,15 @@ import {
   createPlannedCalls,
   createWorkerModelCalls,
 } from '../activities';
-import { deploymentKey } from '../config';
+import { createCredentialCipher, deploymentKey } from '../config';
 import type { Environment, EnvironmentVariables } from '../config';
 import { AppError } from '../contracts';
 import type { ModelTurnInput } from '../contracts';
 import type { Config } from '../contracts/schemas/config';
-import { createDatabase, createStores, migrate } from '../db';
+import { MANAGED_MODELS_CHANNEL, createDatabase, createListener, createStores, migrate } from '../db';
 import { createChatModelFactory } from '../models';
 import { startDemoModel } from '../models/demo';
+import { createManagedModelFactory, createManagedModelSource, openRecords } from '../models/managed';
 import type { Logger } from '../observability';
 import { createSandboxProvider, createThreadPaths } from '../sandbox';
 import { boundedGateway, createRunGateway, openTemporal } from '../temporal';
@@ -87,11 +88,23 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
   const demo = config.models.length === 0 ? await startDemoModel() : null;
   const key = await deploymentKey(environment.home);
   const stores = createStores(database, key);
+  const catalogueListener = createListener(database, MANAGED_MODELS_CHANNEL);
+  const cipher = createCredentialCipher({ keys: environment.credentialKeys, home: environment.home });
+  const managedModels = createManagedModelSource({
+    load: async () => openRecords(await stores.managedModels.list(), cipher),
+    subscribe: (onNotification) => catalogueListener.subscribe(onNotification),
+    log,
+  });
+  await managedModels.refresh();
   const sandboxes = createSandboxProvider({ home: environment.home, config, environment: env, log });
   const deps: ActivityDependencies = {
     config,
     stores,
-    models: createChatModelFactory({ config, demoBaseUrl: demo?.baseUrl, log }),
+    models: createManagedModelFactory({
+      config,
+      source: managedModels,
+      create: (merged) => createChatModelFactory({ config: merged, demoBaseUrl: demo?.baseUrl, log }),
+    }),
     tools: createToolRegistry({
       config,
       commandsAllowed: sandboxes.commandsAllowed,
@@ -148,6 +161,8 @@ export async function startWorker({ environment, env, config, log }: WorkerOptio
   const running = runTogether({ shared: worker, own: ownWorker, handedOver });
   const finished = running.finished.finally(async () => {
     await sandboxes.shutdown();
+    managedModels.close();
+    await catalogueListener.close();
     await demo?.close();
     await temporal.close();
     await connection.close();

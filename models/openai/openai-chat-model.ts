@@ -119,7 +119,10 @@ function buildRequest(
     type: 'function' as const,
     function: { name, description, parameters },
   }));
-  return { ...client.invocationParams({ tools }, { streaming: true }), messages, stream: true };
+  const { toolChoice } = request;
+  const choice =
+    toolChoice === undefined ? {} : { tool_choice: { type: 'function' as const, function: { name: toolChoice } } };
+  return { ...client.invocationParams({ tools, ...choice }, { streaming: true }), messages, stream: true };
 }
 
 function classify(failure: unknown, watch: StreamWatch, secrets: readonly string[]): AppError {
