@@ -63,12 +63,11 @@ export async function startApi({ environment, loaded, reload, log }: ApiOptions)
   });
   await migrateWhenReachable(database, log);
   const stores = createStores(database, await deploymentKey(environment.home));
-  const listener = createListener(database, RUN_EVENTS_CHANNEL);
-  const catalogueListener = createListener(database, MANAGED_MODELS_CHANNEL);
+  const listener = createListener(database, RUN_EVENTS_CHANNEL, MANAGED_MODELS_CHANNEL);
   const managedModels = await createManagedModels({
     environment,
     stores,
-    listener: catalogueListener,
+    listener,
     fileConfig: createCurrentConfig(loaded, reload, log),
     log,
   });
@@ -106,7 +105,7 @@ export async function startApi({ environment, loaded, reload, log }: ApiOptions)
       await closed;
       deps.feeds.close();
       managedModels.close();
-      await Promise.all([listener.close(), catalogueListener.close()]);
+      await listener.close();
       await temporal.close();
       await database.close();
     },

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { createCredentialCipher } from '../../config';
 import type { Environment } from '../../config';
 import type { Config } from '../../contracts/schemas/config';
+import { MANAGED_MODELS_CHANNEL } from '../../db';
 import type { Listener, Stores } from '../../db';
 import { createManagedModelSource, withManagedModels } from '../../models/managed';
 import type * as probeModule from '../../models/managed/probe';
@@ -15,7 +16,7 @@ const load = createRequire(__filename);
 export interface ManagedModelsOptions {
   environment: Pick<Environment, 'home' | 'credentialKeys'>;
   stores: Pick<Stores, 'managedModels'>;
-  /** Wakes this process when another one has changed the catalogue. */
+  /** Listens to the catalogue's channel: another process may change it. */
   listener: Listener;
   /** The configuration as the file has it. */
   fileConfig(): Config;
@@ -46,7 +47,7 @@ export async function createManagedModels(options: ManagedModelsOptions): Promis
   });
   const source = createManagedModelSource({
     load: () => catalogue.records(),
-    subscribe: (onNotification) => listener.subscribe(onNotification),
+    subscribe: (onNotification) => listener.subscribe(onNotification, MANAGED_MODELS_CHANNEL),
     log,
   });
   await source.refresh();

@@ -101,15 +101,14 @@ interface InstanceParts {
 
 async function startInstance({ database, home, gateway, shutdown, options }: InstanceParts) {
   const { stores } = database;
-  const listener = createListener(database.database, 'run_events');
+  const listener = createListener(database.database, 'run_events', MANAGED_MODELS_CHANNEL);
   const config = configSchema.parse(options.config ?? {});
   const log = createSilentLogger();
   const feeds = createRunFeeds({ stores, listener, log });
-  const catalogueListener = createListener(database.database, MANAGED_MODELS_CHANNEL);
   const managedModels = await createManagedModels({
     environment: { home, credentialKeys: null },
     stores,
-    listener: catalogueListener,
+    listener,
     fileConfig: () => config,
     log,
   });
@@ -134,7 +133,7 @@ async function startInstance({ database, home, gateway, shutdown, options }: Ins
       await closeServer(server);
       feeds.close();
       managedModels.close();
-      await Promise.all([listener.close(), catalogueListener.close()]);
+      await listener.close();
     },
   };
 }
