@@ -26,7 +26,7 @@ export interface Identity {
 export interface ManagedModelAccess {
   catalogue: ManagedModelCatalogue;
   /** The configuration without managed models. */
-  fileConfig(): Config;
+  fileConfig: () => Config;
 }
 
 export interface ApiDependencies {

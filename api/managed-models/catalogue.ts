@@ -25,10 +25,10 @@ export interface ManagedModelCatalogueOptions {
   cipher: CredentialCipher;
   home: string;
   /** The configuration as the file has it, without managed models. */
-  fileConfig(): Config;
-  probe(record: ManagedModelRecord, signal: AbortSignal): Promise<ProbeResult>;
+  fileConfig: () => Config;
+  probe: (record: ManagedModelRecord, signal: AbortSignal) => Promise<ProbeResult>;
   /** Called after a change was stored. */
-  changed(): Promise<void>;
+  changed: () => Promise<void>;
 }
 
 const CHANGED = 'Model changed or already exists; reload before saving';

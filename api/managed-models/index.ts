@@ -19,7 +19,7 @@ export interface ManagedModelsOptions {
   /** Listens to the catalogue's channel: another process may change it. */
   listener: Listener;
   /** The configuration as the file has it. */
-  fileConfig(): Config;
+  fileConfig: () => Config;
   log: Logger;
 }
 

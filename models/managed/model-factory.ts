@@ -6,7 +6,7 @@ import type { ManagedModelSource } from './source';
 export interface ManagedModelFactoryOptions {
   config: Config;
   source: Pick<ManagedModelSource, 'current'>;
-  create(config: Config): ChatModelFactory;
+  create: (config: Config) => ChatModelFactory;
 }
 
 /** Models of a configuration and those managed beside it: made anew when the latter change. */

@@ -14,9 +14,9 @@ export interface ManagedModelSource {
 }
 
 export interface ManagedModelSourceOptions {
-  load(): Promise<readonly ManagedModelRecord[]>;
+  load: () => Promise<readonly ManagedModelRecord[]>;
   /** Calls back when the catalogue may have changed. */
-  subscribe(onNotification: () => void): () => void;
+  subscribe: (onNotification: () => void) => () => void;
   log: Logger;
   pollMs?: number;
 }
