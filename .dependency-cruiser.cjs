@@ -17,7 +17,7 @@ const rows = {
     types: ['config'],
   },
   workflows: { may: ['contracts', 'core'], types: ['activities'] },
-  api: { may: ['contracts', 'core', 'config', 'observability', 'db', 'temporal'] },
+  api: { may: ['contracts', 'core', 'config', 'observability', 'db', 'models', 'temporal'] },
 };
 const folders = [...Object.keys(rows), 'workers', 'scripts', 'tests', 'bench'];
 

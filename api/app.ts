@@ -19,6 +19,7 @@ import { createArtifactsRouter } from './routes/artifacts';
 import { createBranchesRouter } from './routes/branches';
 import { createCatalogRouter } from './routes/catalog';
 import { createHealthRouter } from './routes/health';
+import { createManagedModelsRouter } from './routes/managed-models';
 import { createMessagesRouter } from './routes/messages';
 import { createRegenerateRouter } from './routes/regenerate';
 import { createRunCreationRouter } from './routes/run-creation';
@@ -73,5 +74,6 @@ function apiRouters(deps: ApiDependencies): Router[] {
     createUploadsRouter(deps),
     createArtifactsRouter(deps),
     createCatalogRouter(deps),
+    createManagedModelsRouter(deps),
   ];
 }

@@ -2,6 +2,7 @@ import type { Config } from '../contracts/schemas/config';
 import type { Listener, Stores } from '../db';
 import type { Logger } from '../observability/logger';
 import type { RunGateway } from '../temporal';
+import type { ManagedModelCatalogue } from './managed-models/catalogue';
 import type { RunFeeds } from './sse/run-feeds';
 
 /** What the process settings say about the HTTP face. */
@@ -21,13 +22,21 @@ export interface Identity {
   role: 'admin' | 'user' | 'internal';
 }
 
+/** What the routes of managed models need. */
+export interface ManagedModelAccess {
+  catalogue: ManagedModelCatalogue;
+  /** The configuration without managed models. */
+  fileConfig: () => Config;
+}
+
 export interface ApiDependencies {
-  /** The configuration as it is now; read per request. */
+  /** The configuration as it is now, managed models included; read per request. */
   config(): Config;
   /** What is wrong with the configuration's file as it is now; null where nothing is. */
   configFault(): string | null;
   settings: ApiSettings;
   stores: Stores;
+  managedModels: ManagedModelAccess;
   gateway: RunGateway;
   feeds: RunFeeds;
   /** Wakes readers of run events. */

@@ -7,12 +7,20 @@ import type { Environment, LiveConfig } from '../config';
 import { deploymentKey } from '../config';
 import { AppError } from '../contracts';
 import type { Database } from '../db';
-import { createDatabase, createListener, createStores, isDatabaseUnavailable, migrate } from '../db';
+import {
+  MANAGED_MODELS_CHANNEL,
+  createDatabase,
+  createListener,
+  createStores,
+  isDatabaseUnavailable,
+  migrate,
+} from '../db';
 import type { Logger } from '../observability';
 import { boundedGateway, createRunGateway, openTemporal } from '../temporal';
 import { createApp } from './app';
 import { removeStaleUploads } from './files/stale-uploads';
 import type { ApiDependencies } from './dependencies';
+import { createManagedModels } from './managed-models';
 import { localUser } from './middleware/identity';
 import { createRunFeeds } from './sse/run-feeds';
 
@@ -53,13 +61,20 @@ export async function startApi({ environment, live, log }: ApiOptions): Promise<
   });
   await migrateWhenReachable(database, log);
   const stores = createStores(database, await deploymentKey(environment.home));
-  const listener = createListener(database, RUN_EVENTS_CHANNEL);
+  const listener = createListener(database, RUN_EVENTS_CHANNEL, MANAGED_MODELS_CHANNEL);
+  const managedModels = await createManagedModels({
+    environment,
+    stores,
+    listener,
+    fileConfig: () => live.current().config,
+    log,
+  });
   const temporal = openTemporal({ address: temporalSettings.address, namespace: temporalSettings.namespace });
   const shutdown = new AbortController();
   // Every open stream waits for it.
   setMaxListeners(0, shutdown.signal);
   const deps: ApiDependencies = {
-    config: () => live.current().config,
+    config: () => managedModels.config(),
     configFault: () => live.fault(),
     settings: {
       home: environment.home,
@@ -68,6 +83,7 @@ export async function startApi({ environment, live, log }: ApiOptions): Promise<
       heartbeatMs: HEARTBEAT_MS,
     },
     stores,
+    managedModels,
     gateway: boundedGateway(temporal, createRunGateway(temporal.client, temporalSettings.taskQueue)),
     feeds: createRunFeeds({ stores, listener, log }),
     listener,
@@ -87,6 +103,7 @@ export async function startApi({ environment, live, log }: ApiOptions): Promise<
       shutdown.abort();
       await closed;
       deps.feeds.close();
+      managedModels.close();
       await listener.close();
       await temporal.close();
       await database.close();

@@ -1,6 +1,8 @@
 /** The settings of a process that are no part of `config.yaml`: where it listens, stores and connects. */
 import { resolve } from 'node:path';
 import { AppError } from '../contracts';
+import { parseCredentialKeys } from './credentials/keys';
+import type { FernetKey } from './credentials/fernet';
 import { withEnvironmentFile } from './environment-file';
 import type { EnvironmentVariables } from './environment-variables';
 import { projectRoot } from './locate-config';
@@ -21,6 +23,8 @@ export interface Environment {
   logLevel: LogLevel | null;
   logFormat: 'json' | 'pretty';
   authDisabled: boolean;
+  /** Keys of `DEER_FLOW_CREDENTIALS_KEY`; null: the key file of the home. */
+  credentialKeys: readonly FernetKey[] | null;
 }
 
 /** PostgreSQL cuts longer names, and a schema name is put into statements: only plain names are taken. */
@@ -54,6 +58,7 @@ export function parseEnvironment(env: EnvironmentVariables, cwd: string): Enviro
     logLevel: oneOf(env, 'DEER_FLOW_LOG_LEVEL', LOG_LEVELS),
     logFormat: oneOf(env, 'LOG_FORMAT', ['json', 'pretty'] as const) ?? 'json',
     authDisabled: flag(env, 'DEER_FLOW_AUTH_DISABLED', false),
+    credentialKeys: parseCredentialKeys(text(env, 'DEER_FLOW_CREDENTIALS_KEY')),
   });
 }
 

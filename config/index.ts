@@ -5,6 +5,8 @@
 export { announceConfig } from './announce-config';
 export { checkDeployment, requireDeployable } from './deployment-gates';
 export type { GateFinding, GateReport } from './deployment-gates';
+export { createCredentialCipher, fernetKey, openFernet } from './credentials';
+export type { CredentialCipher } from './credentials';
 export { deploymentKey } from './deployment-key';
 export { parseEnvironment, processEnvironment } from './environment';
 export type { Environment, LogLevel } from './environment';
@@ -14,6 +16,7 @@ export { openLiveExtensions } from './extensions/live-extensions';
 export type { LiveExtensions } from './extensions/live-extensions';
 export { createLiveConfig } from './live/live-config';
 export type { LiveConfig } from './live/live-config';
+export { withMoreModels } from './live/with-more-models';
 export { loadConfig } from './load-config';
 export type { ConfigDocument, LoadedConfig } from './load-config';
 export { configFile } from './locate-config';

@@ -8,6 +8,8 @@ export { isDatabaseUnavailable } from './errors';
 export type { JournalMessageRow, JournalRow, JournalStore, MessageQuery } from './journal';
 export { createListener } from './listener';
 export type { Listener } from './listener';
+export { MANAGED_MODELS_CHANNEL } from './managed-models';
+export type { ManagedModelRow, ManagedModelStore } from './managed-models';
 export type {
   CheckpointInput,
   CheckpointRow,

@@ -2,8 +2,11 @@ import { Client } from 'pg';
 import type { Database } from './database';
 
 export interface Listener {
-  /** Calls back on every notification; after a lost connection also once with null: anything may have happened. */
-  subscribe(onNotification: (payload: string | null) => void): () => void;
+  /**
+   * Calls back on every notification of a channel, the first one unless another is named; after a lost connection also
+   * once with null: anything may have happened.
+   */
+  subscribe(onNotification: (payload: string | null) => void, channel?: string): () => void;
   close(): Promise<void>;
 }
 
@@ -13,13 +16,17 @@ const RECONNECT_DELAY_MS = 500;
  * One `LISTEN` connection for a whole process. It reconnects for ever: while the database is away, readers fall back on
  * their own slow polling.
  */
-export function createListener(database: Database, channel: string): Listener {
-  const subscribers = new Set<(payload: string | null) => void>();
+export function createListener(database: Database, ...channels: readonly [string, ...string[]]): Listener {
+  const subscribers = new Set<{ channel: string; onNotification: (payload: string | null) => void }>();
   let client: Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  const tell = (payload: string | null): void => subscribers.forEach((subscriber) => subscriber(payload));
+  /** Without a channel everybody is told. */
+  const tell = (payload: string | null, told?: string): void =>
+    subscribers.forEach(({ channel, onNotification }) => {
+      if (told === undefined || told === channel) onNotification(payload);
+    });
 
   const reconnect = (): void => {
     client = undefined;
@@ -39,11 +46,11 @@ export function createListener(database: Database, channel: string): Listener {
     });
     fresh.on('error', () => undefined);
     fresh.on('end', reconnect);
-    fresh.on('notification', (notification) => tell(notification.payload ?? ''));
+    fresh.on('notification', ({ channel, payload }) => tell(payload ?? '', channel));
     client = fresh;
     try {
       await fresh.connect();
-      await fresh.query(`listen ${channel}`);
+      for (const channel of channels) await fresh.query(`listen ${channel}`);
       tell(null);
     } catch {
       await fresh.end().catch(() => undefined);
@@ -53,9 +60,10 @@ export function createListener(database: Database, channel: string): Listener {
 
   const ready = connect();
   return {
-    subscribe(onNotification) {
-      subscribers.add(onNotification);
-      return () => subscribers.delete(onNotification);
+    subscribe(onNotification, channel = channels[0]) {
+      const subscriber = { channel, onNotification };
+      subscribers.add(subscriber);
+      return () => subscribers.delete(subscriber);
     },
     async close() {
       closed = true;

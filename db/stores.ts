@@ -1,6 +1,8 @@
 import type { Database } from './database';
 import type { JournalStore } from './journal';
 import { createJournalStore } from './journal';
+import type { ManagedModelStore } from './managed-models';
+import { createManagedModelStore } from './managed-models';
 import type { MessageLog } from './message-log';
 import { createMessageLog } from './message-log';
 import type { ModelPermitStore } from './model-permits';
@@ -32,6 +34,7 @@ export interface Stores {
   secrets: RunSecretStore;
   permits: ModelPermitStore;
   configurations: RunConfigurationStore;
+  managedModels: ManagedModelStore;
 }
 
 /** @param deploymentKey 32 bytes; seals request-scoped secrets. */
@@ -47,5 +50,6 @@ export function createStores(database: Database, deploymentKey: Buffer): Stores 
     secrets: createRunSecretStore(database, deploymentKey),
     permits: createModelPermitStore(database),
     configurations: createRunConfigurationStore(database),
+    managedModels: createManagedModelStore(database),
   };
 }

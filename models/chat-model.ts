@@ -42,6 +42,8 @@ export interface ModelRequest {
   system: string;
   messages: Message[];
   tools: ToolDefinition[];
+  /** Name of the tool that must be called; without it the model decides. */
+  toolChoice?: string;
   signal: AbortSignal;
   /** Called for each part, in order; awaited, so a slow reader slows the model. */
   onDelta?: (delta: ReplyDelta) => void | Promise<void>;

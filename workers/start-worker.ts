@@ -12,14 +12,15 @@ import {
   createPlannedCalls,
   createWorkerModelCalls,
 } from '../activities';
-import { deploymentKey } from '../config';
+import { createCredentialCipher, deploymentKey, withMoreModels } from '../config';
 import type { Environment, EnvironmentVariables, LiveConfig } from '../config';
 import { AppError } from '../contracts';
 import type { ModelTurnInput } from '../contracts';
-import { createDatabase, createStores, migrate } from '../db';
+import { MANAGED_MODELS_CHANNEL, createDatabase, createListener, createStores, migrate } from '../db';
 import { createChatModelFactory } from '../models';
 import { startDemoModel } from '../models/demo';
 import type { DemoModel } from '../models/demo';
+import { createManagedModelSource, openRecords } from '../models/managed';
 import type { Logger } from '../observability';
 import { createSandboxProvider, createThreadPaths } from '../sandbox';
 import { boundedGateway, createRunGateway, openTemporal } from '../temporal';
@@ -95,10 +96,18 @@ export async function startWorker({ environment, env, live, log }: WorkerOptions
     environment: env,
     log,
   });
+  const catalogueListener = createListener(database, MANAGED_MODELS_CHANNEL);
+  const cipher = createCredentialCipher({ keys: environment.credentialKeys, home: environment.home });
+  const managedModels = createManagedModelSource({
+    load: async () => openRecords(await stores.managedModels.list(), cipher),
+    subscribe: (onNotification) => catalogueListener.subscribe(onNotification),
+    log,
+  });
+  await managedModels.refresh();
   const deps: ActivityDependencies = {
     stores,
     setups: createRunSetups({
-      live,
+      live: withMoreModels(live, () => managedModels.current()),
       env,
       configurations: stores.configurations,
       log,
@@ -169,6 +178,8 @@ export async function startWorker({ environment, env, live, log }: WorkerOptions
   const running = runTogether({ shared: worker, own: ownWorker, handedOver });
   const finished = running.finished.finally(async () => {
     await sandboxes.shutdown();
+    managedModels.close();
+    await catalogueListener.close();
     await (await demo)?.close();
     await temporal.close();
     await connection.close();

@@ -1,6 +1,7 @@
 /** What the API answers with, as far as clients may rely on it; answers may hold more keys. Only described, not checked. */
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../contracts';
+import { MANAGED_PROVIDERS } from '../../contracts/schemas/managed-models';
 
 const anyObject = z.record(z.string(), z.unknown());
 const timestamp = z.iso.datetime({ offset: true });
@@ -65,6 +66,34 @@ const uploadedFile = z.looseObject({
   original_filename: z.string().nullable().describe('Set where the name was taken already'),
 });
 
+const managedModel = z.looseObject({
+  name: z.string(),
+  provider: z.enum(MANAGED_PROVIDERS),
+  display_name: z.string(),
+  model: z.string(),
+  base_url: z.string().nullable(),
+  enabled: z.boolean(),
+  supports_vision: z.boolean().nullable(),
+  context_window: z.int().nullable(),
+  max_tokens: z.int().nullable(),
+  reasoning: anyObject.nullable(),
+  revision: z.string(),
+  has_api_key: z.boolean(),
+  source: z.literal('managed'),
+  conflict: z
+    .boolean()
+    .optional()
+    .describe('In lists: a model of config.yaml has the name, and is the one that answers'),
+});
+
+const fileModel = z.looseObject({
+  name: z.string(),
+  display_name: z.string(),
+  model: z.string(),
+  source: z.literal('config'),
+  enabled: z.boolean(),
+});
+
 const model = z.looseObject({
   name: z.string(),
   model: z.string(),
@@ -125,6 +154,29 @@ export const responseSchemas = {
   EditedArtifact: z.looseObject({ path: z.string(), sha256: z.string(), size: z.int() }),
   Model: model,
   ModelList: z.looseObject({ models: z.array(model), token_usage: z.looseObject({ enabled: z.boolean() }) }),
+  ManagedModel: managedModel,
+  ManagedModelList: z.looseObject({ models: z.array(z.union([managedModel, fileModel])) }),
+  ManagedModelTest: z.looseObject({
+    ok: z.boolean(),
+    message: z.enum([
+      'success',
+      'tool_call_missing',
+      'connection_failed',
+      'missing_api_key',
+      'authentication_failed',
+      'output_limit_exceeded',
+    ]),
+  }),
+  ManagedProviderList: z.looseObject({
+    providers: z.array(
+      z.looseObject({
+        id: z.enum(MANAGED_PROVIDERS),
+        label: z.string(),
+        requires_api_key: z.boolean(),
+        requires_base_url: z.boolean(),
+      }),
+    ),
+  }),
   Assistant: assistant,
   AssistantList: z.array(assistant),
 } as const;

@@ -1,6 +1,7 @@
 /**
  * Zod schemas of the wire and of the configuration file. Parsed once, at the edge; workflows never import this folder.
  */
+import { managedModelRequestSchema } from './managed-models';
 import { runCreateRequestSchema } from './run-request';
 import {
   checkpointStateRequestSchema,
@@ -28,4 +29,5 @@ export const schemas = {
   ThreadBranchRequest: threadBranchRequestSchema,
   RegenerateRequest: regenerateRequestSchema,
   EditRegenerateRequest: editRegenerateRequestSchema,
+  ManagedModelRequest: managedModelRequestSchema,
 } as const;

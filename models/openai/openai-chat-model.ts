@@ -133,7 +133,10 @@ function buildRequest(
     type: 'function' as const,
     function: { name, description, parameters },
   }));
-  return { ...client.invocationParams({ tools }, { streaming: true }), messages, stream: true };
+  const { toolChoice } = request;
+  const choice =
+    toolChoice === undefined ? {} : { tool_choice: { type: 'function' as const, function: { name: toolChoice } } };
+  return { ...client.invocationParams({ tools, ...choice }, { streaming: true }), messages, stream: true };
 }
 
 function withoutStream({ stream_options: _, ...body }: Completions): Omit<Completions, 'stream_options'> {

@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp } from '../../api/app';
 import type { ApiDependencies, ApiSettings } from '../../api/dependencies';
+import { createManagedModels } from '../../api/managed-models';
 import type { Identify } from '../../api/middleware/identity';
 import { createRunFeeds } from '../../api/sse/run-feeds';
 import { configSchema } from '../../contracts/schemas/config';
-import { createListener } from '../../db';
+import { MANAGED_MODELS_CHANNEL, createListener } from '../../db';
 import type { Stores } from '../../db';
 import { createSilentLogger } from '../../observability';
 import type { CancelAction } from '../../contracts';
@@ -53,10 +54,11 @@ export interface HarnessOptions {
   settings?: Partial<ApiSettings>;
 }
 
-/** The user of a request, by a header of the tests. */
+/** The user of a request and the role, by headers of the tests. */
 const identify: Identify = (request) => {
   const owner = request.get('x-test-owner') ?? 'alice';
-  return owner === 'nobody' ? null : { owner, email: `${owner}@example.com`, role: 'admin' };
+  const role = request.get('x-test-role') === 'user' ? 'user' : 'admin';
+  return owner === 'nobody' ? null : { owner, email: `${owner}@example.com`, role };
 };
 
 export async function startApiHarness(options: HarnessOptions = {}): Promise<ApiHarness> {
@@ -99,15 +101,23 @@ interface InstanceParts {
 
 async function startInstance({ database, home, gateway, shutdown, options }: InstanceParts) {
   const { stores } = database;
-  const listener = createListener(database.database, 'run_events');
+  const listener = createListener(database.database, 'run_events', MANAGED_MODELS_CHANNEL);
   const config = configSchema.parse(options.config ?? {});
   const log = createSilentLogger();
   const feeds = createRunFeeds({ stores, listener, log });
+  const managedModels = await createManagedModels({
+    environment: { home, credentialKeys: null },
+    stores,
+    listener,
+    fileConfig: () => config,
+    log,
+  });
   const deps: ApiDependencies = {
-    config: () => config,
+    config: () => managedModels.config(),
     configFault: () => null,
     settings: { home, docsEnabled: true, corsOrigins: [], heartbeatMs: 10_000, ...options.settings },
     stores,
+    managedModels,
     gateway,
     feeds,
     listener,
@@ -123,6 +133,7 @@ async function startInstance({ database, home, gateway, shutdown, options }: Ins
     async close() {
       await closeServer(server);
       feeds.close();
+      managedModels.close();
       await listener.close();
     },
   };

@@ -3,9 +3,44 @@ import type { ComponentName } from '../components';
 import type { Operation } from '../operation';
 import { errors, json } from '../operation';
 
+const FOR_ADMINISTRATORS = { 403: 'For administrators' };
+const UNREADABLE = { 503: 'The catalogue cannot be read' };
+
 export const MODEL_OPERATIONS: Operation[] = [
   get('/api/models', 'Models that a run may name', 'ModelList'),
   get('/api/models/{name}', 'One model', 'Model', { 404: 'No such model' }),
+  get('/api/managed-models', 'Models of the file and those that administrators registered', 'ManagedModelList', {
+    ...FOR_ADMINISTRATORS,
+    ...UNREADABLE,
+  }),
+  get('/api/managed-models/providers', 'Providers that a model can be registered with', 'ManagedProviderList', {
+    ...FOR_ADMINISTRATORS,
+  }),
+  {
+    method: 'put',
+    path: '/api/managed-models',
+    summary: 'Registers a model, or changes one',
+    body: 'ManagedModelRequest',
+    responses: {
+      200: json('What is stored, without its key', 'ManagedModel'),
+      ...errors({
+        ...FOR_ADMINISTRATORS,
+        404: 'The model is gone',
+        409: 'The model has changed, or its name is taken',
+        ...UNREADABLE,
+      }),
+    },
+  },
+  {
+    method: 'post',
+    path: '/api/managed-models/test',
+    summary: 'Asks a model for one tool call, and saves nothing',
+    body: 'ManagedModelRequest',
+    responses: {
+      200: json('How it went', 'ManagedModelTest'),
+      ...errors({ ...FOR_ADMINISTRATORS, 409: 'The model has changed', ...UNREADABLE }),
+    },
+  },
 ];
 
 export const ASSISTANT_OPERATIONS: Operation[] = [

@@ -120,6 +120,7 @@ function connectionLimits({ workers, apis }: Cluster, perProcess: number): Recor
     'deerflow worker': workers.length * perProcess,
     'deerflow api': apis.length * perProcess,
     'deerflow api listener': apis.length,
+    'deerflow worker listener': workers.length,
   };
 }
 

@@ -98,6 +98,7 @@ function collect({ cluster, ledger }: Stage): Promise<Evidence> {
         'deerflow worker': cluster.workers.length * POOL_SIZE,
         'deerflow api': cluster.apis.length * POOL_SIZE,
         'deerflow api listener': cluster.apis.length,
+        'deerflow worker listener': cluster.workers.length,
       },
     },
   });

@@ -22,6 +22,7 @@ describe('settings of a process', () => {
       logLevel: null,
       logFormat: 'json',
       authDisabled: false,
+      credentialKeys: null,
     });
   });
 
