@@ -1,10 +1,21 @@
 /** All adapters. A new provider is one more line here and a folder beside this file. */
 import type { ModelAdapter } from './adapter';
+import { anthropicAdapters } from './anthropic';
+import { googleAdapters } from './google';
+import { classAdapter } from './langchain';
 import { mindIeAdapters } from './mindie';
+import { ollamaAdapters } from './ollama';
 import { openAiAdapters } from './openai';
 
-export const ADAPTERS: readonly ModelAdapter[] = [...openAiAdapters, ...mindIeAdapters];
+export const ADAPTERS: readonly ModelAdapter[] = [
+  ...openAiAdapters,
+  ...anthropicAdapters,
+  ...googleAdapters,
+  ...ollamaAdapters,
+  ...mindIeAdapters,
+  classAdapter,
+];
 
 export function findAdapter(use: string): ModelAdapter | undefined {
-  return ADAPTERS.find((adapter) => adapter.uses.includes(use));
+  return classAdapter.matches(use) ? classAdapter : ADAPTERS.find((adapter) => adapter.uses.includes(use));
 }

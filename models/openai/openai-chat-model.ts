@@ -6,15 +6,16 @@
 import { randomUUID } from 'node:crypto';
 import { ChatOpenAICompletions } from '@langchain/openai';
 import type { ChatOpenAICallOptions, OpenAIClient } from '@langchain/openai';
-import { AppError } from '../../contracts';
+import type { AppError } from '../../contracts';
 import { isSafetyReason } from '../../core/reply-policies';
 import type { ChatModel, ModelReply, ModelRequest } from '../chat-model';
-import { connectionFailure, emptyReplyFailure, providerFailure, readRetryAfter, stalledFailure } from '../failure';
+import { connectionFailure, emptyReplyFailure, providerFailure, stalledFailure } from '../failure';
+import { sdkFailure } from '../sdk-failure';
 import type { ClientOptions } from './client-options';
 import { createEncodeMessages, holdPlace } from './message-bytes';
 import type { EncodeMessages } from './message-bytes';
 import { ReplyBuilder } from './reply-builder';
-import { createWatchedFetch, problemFromBody } from './watched-fetch';
+import { createWatchedFetch } from './watched-fetch';
 import type { StreamWatch } from './watched-fetch';
 import { createToWire } from './wire-messages';
 import type { ToWire } from './wire-messages';
@@ -152,62 +153,5 @@ function asChunk(completion: OpenAIClient.Chat.Completions.ChatCompletion): Chun
 function classify(failure: unknown, watch: StreamWatch, secrets: readonly string[]): AppError {
   if (watch.problem === 'cut') return connectionFailure('The answer of the model provider was cut off');
   if (watch.problem !== null) return providerFailure(watch.problem, secrets);
-  if (failure instanceof AppError) return failure;
-  const { name, message, status, headers, error, cause } = readError(failure);
-  if (name === 'TimeoutError') return connectionFailure('The model provider did not begin to answer in time');
-  if (status !== undefined || error !== undefined) {
-    const body = error ?? message.replace(/^\d{3} /, '');
-    const problem = problemFromBody(body, headers, status);
-    const retryAfterMs = headers === undefined ? undefined : readRetryAfter(headers);
-    return providerFailure({ ...problem, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }, secrets);
-  }
-  if (/api ?key|credentials/i.test(message) && cause === undefined) {
-    return new AppError('model_auth', 'The model has no API key: set api_key in config.yaml or OPENAI_API_KEY', {
-      detail: { reason: 'auth' },
-    });
-  }
-  if (name === 'ContextOverflowError') return providerFailure({ text: message, httpStatus: 400 }, secrets);
-  if (name === 'SyntaxError') return connectionFailure('The model provider sent a part that cannot be read');
-  const code = connectionCode(cause ?? failure);
-  return connectionFailure(`The connection to the model provider failed${code === null ? '' : ` (${code})`}`);
-}
-
-interface ReadError {
-  name: string;
-  message: string;
-  status?: number;
-  headers?: Headers;
-  error?: unknown;
-  cause?: unknown;
-}
-
-/** The parts of the library's errors that matter. Read by name: errors of the platform may have another realm's class. */
-function readError(failure: unknown): ReadError {
-  const read = (name: string): unknown =>
-    typeof failure === 'object' && failure !== null ? Reflect.get(failure, name) : undefined;
-  const text = (name: string): string => {
-    const value = read(name);
-    return typeof value === 'string' ? value : '';
-  };
-  const [status, headers, error, cause] = [read('status'), read('headers'), read('error'), read('cause')];
-  return {
-    name: text('name'),
-    message: text('message'),
-    ...(typeof status === 'number' ? { status } : {}),
-    ...(headers instanceof Headers ? { headers } : {}),
-    ...(error === undefined || error === null ? {} : { error }),
-    ...(cause === undefined ? {} : { cause }),
-  };
-}
-
-/** The innermost system code, such as ECONNREFUSED; other texts of the network layer may name hosts. */
-function connectionCode(error: unknown): string | null {
-  let code: string | null = null;
-  let current: unknown = error;
-  for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth += 1) {
-    const own: unknown = Reflect.get(current, 'code');
-    if (typeof own === 'string' && /^[A-Z0-9_]{3,40}$/.test(own)) code = own;
-    current = Reflect.get(current, 'cause');
-  }
-  return code;
+  return sdkFailure(failure, secrets);
 }

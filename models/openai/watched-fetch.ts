@@ -3,7 +3,7 @@
  * order. It also turns the answers of servers that ignore `stream: true` into a stream.
  */
 import type { ProviderProblem } from '../failure';
-import { readRetryAfter } from '../failure';
+import { problemFromBody } from '../sdk-failure';
 
 export interface StreamWatch {
   /** The server sent the end mark of the stream. */
@@ -109,20 +109,4 @@ function parseObject(text: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
-}
-
-/** The `error` member of a body: text, or an object with some of message, code, type and status. */
-export function problemFromBody(error: unknown, headers: Headers | undefined, httpStatus?: number): ProviderProblem {
-  const fields: Record<string, unknown> =
-    typeof error === 'object' && error !== null ? { ...error } : { message: error };
-  const { message, code, type, status } = fields;
-  const embedded = [status, code].map(Number).find((number) => number >= 400 && number <= 599);
-  const retryAfterMs = headers === undefined ? undefined : readRetryAfter(headers);
-  return {
-    text: typeof message === 'string' ? message : JSON.stringify(message ?? error),
-    ...(typeof code === 'string' ? { code } : {}),
-    ...(typeof type === 'string' ? { type } : {}),
-    ...((httpStatus ?? embedded) === undefined ? {} : { httpStatus: httpStatus ?? embedded }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  };
 }

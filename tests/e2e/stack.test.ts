@@ -226,10 +226,10 @@ test('a given server that does not answer is named in the refusal', async () => 
 });
 
 test('a mistake in the configuration or on the command line is told before anything starts', async () => {
-  writeFileSync(join(folder, 'config.yaml'), 'no_such_section: true\n');
+  writeFileSync(join(folder, 'config.yaml'), 'recursion_limit: many\n');
   const wrongFile = start(['--config', join(folder, 'config.yaml')]);
   expect((await wrongFile.exited).code).toBe(1);
-  expect(wrongFile.output()).toContain('no_such_section');
+  expect(wrongFile.output()).toContain('config.yaml:1: recursion_limit');
   const wrongFlag = start(['--prot', '8001']);
   expect((await wrongFlag.exited).code).toBe(2);
   expect(wrongFlag.output()).toMatch(/--prot.*--help/s);

@@ -64,9 +64,9 @@ describe('a section that cannot be used', () => {
   const wrong: Array<[string, string, string]> = [
     ['a model without a name', 'models:\n  - use: langchain_openai:ChatOpenAI\n    model: x\n', 'models[0].name'],
     ['a text where a number belongs', 'recursion_limit: many\n', 'recursion_limit'],
-    ['a key that does not exist', 'sandbox:\n  colour: red\n', 'sandbox'],
+    ['a key that does not exist', 'lead_prompt_overlay:\n  colour: red\n', 'lead_prompt_overlay'],
     ['a list where a section belongs', 'runs: [1]\n', 'runs'],
-    ['no YAML at all', 'models: [unclosed\n', 'line 2'],
+    ['no YAML at all', 'models: [unclosed\n', 'config.yaml:2'],
   ];
 
   test.each(wrong)('(%s) stops the start with one line that names file and key', async (_what, yaml, key) => {
@@ -77,7 +77,7 @@ describe('a section that cannot be used', () => {
     for (const { code, output } of outcomes) {
       expect(code).toBe(1);
       expect(output.trim().split('\n')).toHaveLength(1);
-      expect(output).toMatch(/^config\.yaml: /);
+      expect(output).toMatch(/^config\.yaml:\d+: /);
       expect(output).toContain(key);
       expect(output).not.toMatch(/\n\s+at /);
     }

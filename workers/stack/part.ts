@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import Module from 'node:module';
 import { join } from 'node:path';
-import { loadConfig } from '../../config';
+import { loadConfig, requireDeployable } from '../../config';
 import { AppError } from '../../contracts';
 import { partHelp } from './help';
 import { homePaths } from './home';
@@ -26,7 +26,7 @@ export async function runPart(name: PartName): Promise<void> {
     process.stdout.write(partHelp(name));
     process.exit();
   }
-  loadConfig({ env: options.env, cwd: process.cwd() });
+  requireDeployable(loadConfig({ env: options.env, cwd: process.cwd() }).config, options.env);
   const servers = serversOf(options, name);
   Object.assign(process.env, options.env, servers, { DEER_FLOW_HOME: options.home });
   if (name === 'api') process.env.GATEWAY_PORT = String(await chooseApiPort(options));

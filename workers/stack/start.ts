@@ -1,5 +1,5 @@
 /** `npm start`: the whole stack in one command, until Ctrl-C. */
-import { loadConfig } from '../../config';
+import { loadConfig, requireDeployable } from '../../config';
 import { runCommand } from './command';
 import { START_HELP } from './help';
 import { parseStackOptions, type StackOptions } from './options';
@@ -15,7 +15,7 @@ export async function runStart(entryPoints?: EntryPoints): Promise<void> {
     return;
   }
   // A mistake in the configuration is one line here, and a process that dies again and again later.
-  loadConfig({ env: options.env, cwd: process.cwd() });
+  requireDeployable(loadConfig({ env: options.env, cwd: process.cwd() }).config, options.env);
   const progress = createProgress(process.stdout);
   const stops = listenForStop();
   let stack: RunningStack | undefined;

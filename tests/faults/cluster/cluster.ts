@@ -15,7 +15,6 @@ import { startPrivateServers } from '../../e2e/durability/private-servers';
 import type { Disturbance } from '../checker';
 import { createPoints } from '../links/points';
 import { startPostgresLink } from '../links/postgres-link';
-import type { TcpLink } from '../links/tcp-link';
 import { startTcpLink } from '../links/tcp-link';
 import { startTemporalLink } from '../links/temporal-link';
 import type { RunningModel } from './model';
@@ -108,7 +107,7 @@ async function openSlot(kind: SlotKind, name: string, place: Place): Promise<Slo
     startTcpLink({ targetPort: () => port() }),
   ]);
   const configPath = join(place.home, `${name}.yaml`);
-  await writeFile(configPath, stringify(configuration(model)));
+  await writeFile(configPath, stringify(configuration()));
   const database = new URL(databaseUrl);
   database.port = String(postgres.port);
   const env = {
@@ -120,6 +119,9 @@ async function openSlot(kind: SlotKind, name: string, place: Place): Promise<Slo
     DEER_FLOW_CONFIG_PATH: configPath,
     GATEWAY_HOST: '127.0.0.1',
     GATEWAY_PORT: '0',
+    // Each process has a line of its own to the model, and all have one configuration.
+    FAULT_MODEL_URL: `http://127.0.0.1:${model.port}/v1`,
+    FAULT_MODEL_KEY: 'test-key',
   };
   const links = { postgres, temporal, model, clients };
   const slot = createSlot({ name, kind, points, links, env, disturbances: place.disturbances });
@@ -128,7 +130,7 @@ async function openSlot(kind: SlotKind, name: string, place: Place): Promise<Slo
 }
 
 /** Short waits, so that a fault takes no longer than it must. */
-function configuration(model: TcpLink): Record<string, unknown> {
+function configuration(): Record<string, unknown> {
   return {
     models: [
       {
@@ -136,8 +138,8 @@ function configuration(model: TcpLink): Record<string, unknown> {
         display_name: 'scripted',
         use: 'langchain_openai:ChatOpenAI',
         model: 'scripted',
-        api_key: 'test-key',
-        base_url: `http://127.0.0.1:${model.port}/v1`,
+        api_key: '$FAULT_MODEL_KEY',
+        base_url: '$FAULT_MODEL_URL',
       },
     ],
     llm_call: {
@@ -146,6 +148,8 @@ function configuration(model: TcpLink): Record<string, unknown> {
       retry_cap_delay_ms: 4_000,
       burst_retry_base_delay_ms: 500,
     },
+    // The faults are of these tests' making: no model is left alone for them.
+    circuit_breaker: { failure_threshold: 1_000_000 },
     sandbox: { use: 'deerflow.sandbox.local:LocalSandboxProvider', allow_host_bash: true, bash_command_timeout: 20 },
   };
 }

@@ -1,0 +1,2 @@
+/** The only folder that knows Anthropic's client. */
+export { anthropicAdapters } from './adapters';

@@ -1,0 +1,2 @@
+/** The only folder that knows Google's client. */
+export { googleAdapters } from './adapters';

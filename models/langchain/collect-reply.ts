@@ -1,0 +1,123 @@
+/** Puts a reply together from the chunks of a LangChain.js model, and says what is new in each. */
+import type { AIMessageChunk } from '@langchain/core/messages';
+import type { JsonObject, UsageMetadata } from '../../contracts';
+import type { ModelReply, RawToolCall, ReplyDelta, ToolCallChunk } from '../chat-model';
+import { PROVIDER_CONTENT } from './to-langchain';
+
+type Block = Record<string, unknown>;
+
+/** Blocks of calls: the calls themselves are kept as such. */
+const CALL_BLOCKS = ['tool_use', 'input_json_delta', 'functionCall', 'tool_call', 'tool_call_chunk'];
+
+export class ReplyCollector {
+  private whole: AIMessageChunk | null = null;
+  private readonly positions = new Map<unknown, number>();
+  private readonly calls: RawToolCall[] = [];
+  private reasoning = '';
+
+  constructor(private readonly provider: string) {}
+
+  add(chunk: AIMessageChunk): ReplyDelta | null {
+    this.whole = this.whole === null ? chunk : this.whole.concat(chunk);
+    const content = textIn(chunk.content);
+    const reasoning = reasoningIn(chunk);
+    const toolCallChunks = (chunk.tool_call_chunks ?? []).map((part) => this.addCall(part));
+    this.reasoning += reasoning;
+    if (content === '' && reasoning === '' && toolCallChunks.length === 0) return null;
+    return { content, toolCallChunks, additionalKwargs: reasoning === '' ? {} : { reasoning_content: reasoning } };
+  }
+
+  get finishReason(): string | null {
+    const metadata: Block = { ...this.whole?.additional_kwargs, ...this.whole?.response_metadata };
+    const names = ['finish_reason', 'stop_reason', 'finishReason', 'done_reason'];
+    const found = names.map((name) => metadata[name]).find((value) => typeof value === 'string' && value !== '');
+    return typeof found === 'string' ? found : null;
+  }
+
+  get isEmpty(): boolean {
+    return textIn(this.whole?.content ?? '').trim() === '' && this.calls.length === 0;
+  }
+
+  build(modelName: string): ModelReply {
+    const { finishReason } = this;
+    const blocks = providerBlocks(this.whole?.content ?? '');
+    const kwargs = plain(this.whole?.additional_kwargs ?? {});
+    for (const name of ['tool_calls', 'stop_reason', 'stop_sequence', 'id', 'type', 'role', 'usage'])
+      delete kwargs[name];
+    const metadata: JsonObject = { model_provider: this.provider, model_name: modelName };
+    if (finishReason !== null) Object.assign(metadata, { finish_reason: finishReason, stop_reason: finishReason });
+    return {
+      content: textIn(this.whole?.content ?? ''),
+      toolCalls: this.calls.map((call) => ({ ...call })),
+      usage: usageOf(this.whole?.usage_metadata),
+      finishReason,
+      additionalKwargs: {
+        ...kwargs,
+        ...(this.reasoning === '' ? {} : { reasoning_content: this.reasoning }),
+        ...(blocks === null ? {} : { [PROVIDER_CONTENT]: blocks }),
+      },
+      responseMetadata: metadata,
+    };
+  }
+
+  private addCall(part: { index?: number; id?: string; name?: string; args?: string }): ToolCallChunk {
+    // Some providers number their calls, some send each whole and unnumbered, and some give all of them one number.
+    const known = part.index === undefined ? undefined : this.positions.get(part.index);
+    const knownId = known === undefined ? null : this.calls[known]?.id;
+    const isAnother = part.id !== undefined && typeof knownId === 'string' && part.id !== knownId;
+    const position = known === undefined || isAnother ? this.calls.length : known;
+    if (part.index !== undefined) this.positions.set(part.index, position);
+    const call = this.calls[position] ?? { id: null, name: null, args: '' };
+    const id = call.id === null ? (part.id ?? null) : null;
+    const name = call.name === null ? (part.name ?? null) : null;
+    this.calls[position] = { id: call.id ?? id, name: call.name ?? name, args: call.args + (part.args ?? '') };
+    return { index: position, id, name, args: part.args ?? null };
+  }
+}
+
+function blocksOf(content: unknown): Block[] {
+  return Array.isArray(content) ? content.filter((block): block is Block => block instanceof Object) : [];
+}
+
+function textIn(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return blocksOf(content)
+    .filter(({ type }) => type === 'text' || type === 'text_delta' || type === undefined)
+    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .join('');
+}
+
+function reasoningIn(chunk: AIMessageChunk): string {
+  const said: unknown = chunk.additional_kwargs['reasoning_content'];
+  if (typeof said === 'string') return said;
+  return blocksOf(chunk.content)
+    .map(({ thinking, reasoning }) => [thinking, reasoning].find((value) => typeof value === 'string') ?? '')
+    .join('');
+}
+
+/** What is more than text: it goes back to the provider as it came. Null where the text says it all. */
+function providerBlocks(content: unknown): JsonObject[] | null {
+  const blocks = blocksOf(content).filter(({ type }) => !CALL_BLOCKS.includes(String(type)));
+  if (blocks.every(({ type }) => type === 'text' || type === undefined)) return null;
+  return blocks.map((block) => {
+    const { index: _index, ...rest } = block;
+    return plain(rest);
+  });
+}
+
+/** JSON data alone, as it can be stored. */
+function plain(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+function usageOf(usage: AIMessageChunk['usage_metadata']): UsageMetadata | null {
+  if (usage === undefined || usage.input_tokens + usage.output_tokens === 0) return null;
+  const { input_tokens, output_tokens, total_tokens, input_token_details, output_token_details } = usage;
+  return {
+    input_tokens,
+    output_tokens,
+    total_tokens,
+    ...(input_token_details === undefined ? {} : { input_token_details: plain(input_token_details) }),
+    ...(output_token_details === undefined ? {} : { output_token_details: plain(output_token_details) }),
+  };
+}

@@ -1,0 +1,35 @@
+/** Models that run on one's own machine with Ollama. */
+import { ChatOllama } from '@langchain/ollama';
+import type { AdapterOptions, ModelAdapter } from '../adapter';
+import type { ChatModel } from '../chat-model';
+import { baseUrlOf, createLangChainChatModel, providerKeys, secretsOf } from '../langchain';
+
+const DEFAULT_ADDRESS = 'http://127.0.0.1:11434';
+
+export const ollamaAdapters: readonly ModelAdapter[] = [{ uses: ['langchain_ollama:ChatOllama'], create: createModel }];
+
+function createModel({ entry, key, stallTimeoutMs }: AdapterOptions): ChatModel {
+  const { reasoning } = entry;
+  const fields = {
+    ...providerKeys(entry),
+    model: entry.model,
+    baseUrl: baseUrlOf(entry, key) ?? DEFAULT_ADDRESS,
+    maxRetries: 0,
+    streaming: true,
+    ...(entry.max_tokens ? { numPredict: entry.max_tokens } : {}),
+    ...(typeof entry.temperature === 'number' ? { temperature: entry.temperature } : {}),
+    // Plain flags and words of older files are the client's own.
+    ...(typeof reasoning === 'boolean' || typeof reasoning === 'string' ? { think: reasoning } : {}),
+    ...(entry.api_key ? { headers: { Authorization: `Bearer ${entry.api_key}` } } : {}),
+  };
+  return createLangChainChatModel({
+    name: entry.name,
+    modelName: entry.model,
+    provider: 'ollama',
+    vision: entry.supports_vision,
+    stallTimeoutMs,
+    secrets: secretsOf(entry.api_key),
+    saysFinish: true,
+    create: () => new ChatOllama(fields as ConstructorParameters<typeof ChatOllama>[0]),
+  });
+}

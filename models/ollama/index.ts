@@ -1,0 +1,2 @@
+/** The only folder that knows Ollama's client. */
+export { ollamaAdapters } from './adapters';

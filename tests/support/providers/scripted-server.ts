@@ -1,0 +1,65 @@
+/** A scripted provider over real HTTP: each request takes the next answer, whatever the provider's wire is. */
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface ProviderRequest {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Record<string, unknown>;
+}
+
+export interface ProviderAnswer {
+  status?: number;
+  headers?: Record<string, string>;
+  contentType?: string;
+  /** Written one after the other. */
+  parts: readonly string[];
+  /** Says nothing more after the parts, and keeps the connection. */
+  hang?: boolean;
+  /** Destroys the connection after the parts. */
+  cut?: boolean;
+}
+
+export interface ScriptedServer {
+  readonly url: string;
+  readonly requests: ProviderRequest[];
+  script(...answers: ProviderAnswer[]): void;
+  close(): Promise<void>;
+}
+
+export async function startScriptedServer(): Promise<ScriptedServer> {
+  const requests: ProviderRequest[] = [];
+  let answers: ProviderAnswer[] = [];
+  const server = createServer((request, response) => {
+    void (async () => {
+      const bytes: Buffer[] = [];
+      for await (const part of request as AsyncIterable<Buffer>) bytes.push(part);
+      const body = JSON.parse(Buffer.concat(bytes).toString('utf8') || '{}') as Record<string, unknown>;
+      requests.push({ path: request.url ?? '', headers: request.headers, body });
+      const answer = answers.shift() ?? { status: 500, parts: ['{"error":{"message":"nothing is scripted"}}'] };
+      response.writeHead(answer.status ?? 200, {
+        'content-type': answer.contentType ?? 'application/json',
+        ...answer.headers,
+      });
+      for (const part of answer.parts) {
+        response.write(part);
+        await delay(1);
+      }
+      if (answer.cut) setImmediate(() => response.socket?.destroy());
+      else if (!answer.hang) response.end();
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    script: (...next) => void (answers = [...next]),
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
