@@ -99,10 +99,19 @@ function reasoningIn(chunk: AIMessageChunk): string {
 function providerBlocks(content: unknown): JsonObject[] | null {
   const blocks = blocksOf(content).filter(({ type }) => !CALL_BLOCKS.includes(String(type)));
   if (blocks.every(({ type }) => type === 'text' || type === undefined)) return null;
-  return blocks.map((block) => {
-    const { index: _index, ...rest } = block;
-    return plain(rest);
-  });
+  const kept: JsonObject[] = [];
+  for (const block of blocks) {
+    const { index: _index, ...rest } = plain(block);
+    const last = kept.at(-1);
+    // Some clients leave a text in the pieces in which it was streamed.
+    if (last !== undefined && isTextOnly(last) && isTextOnly(rest)) last['text'] = `${last['text']}${rest['text']}`;
+    else kept.push(rest);
+  }
+  return kept;
+}
+
+function isTextOnly(block: JsonObject): block is { type: 'text'; text: string } {
+  return block['type'] === 'text' && typeof block['text'] === 'string' && Object.keys(block).length === 2;
 }
 
 /** JSON data alone, as it can be stored. */

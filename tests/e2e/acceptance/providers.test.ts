@@ -1,0 +1,123 @@
+import type { ApiClient, Product } from '../../support/product';
+import { ask, createApiClient, startProduct } from '../../support/product';
+import { expectSoundRun } from '../../support/product/invariants';
+import type { ScriptedServer } from '../../support/providers/scripted-server';
+import { startScriptedServer } from '../../support/providers/scripted-server';
+import type { Wire } from '../../support/providers/wire';
+import { anthropicWire, geminiWire, ollamaWire } from '../../support/providers/wire';
+import { until } from './scenario';
+
+const KEY = 'sk-provider-secret-98765';
+const SIGNATURE = 'c2lnbmVkLXRob3VnaHQ=';
+
+interface Provider {
+  name: string;
+  use: string;
+  model: string;
+  wire: Wire;
+  /** The signature of its thought must come back to it. */
+  signs: boolean;
+}
+
+const PROVIDERS: Provider[] = [
+  {
+    name: 'claude',
+    use: 'langchain_anthropic:ChatAnthropic',
+    model: 'claude-example',
+    wire: anthropicWire,
+    signs: true,
+  },
+  {
+    name: 'gemini',
+    use: 'langchain_google_genai:ChatGoogleGenerativeAI',
+    model: 'gemini-2.5-flash',
+    wire: geminiWire,
+    signs: true,
+  },
+  { name: 'local', use: 'langchain_ollama:ChatOllama', model: 'example', wire: ollamaWire, signs: false },
+];
+
+let server: ScriptedServer;
+let product: Product;
+let api: ApiClient;
+
+beforeAll(async () => {
+  server = await startScriptedServer();
+  const models = PROVIDERS.map(({ name, use, model }) => ({
+    name,
+    use,
+    model,
+    api_key: KEY,
+    base_url: server.url,
+    ...(name === 'claude' ? { thinking: { type: 'enabled' }, supports_thinking: true } : {}),
+  }));
+  product = await startProduct({ config: { models, log_level: 'debug' } });
+  api = createApiClient(() => product.url);
+});
+afterAll(async () => {
+  await product.close();
+  await server.close();
+});
+beforeEach(() => void (server.requests.length = 0));
+
+/** Everything that a run through a provider leaves behind. */
+async function leftBehind(): Promise<string> {
+  const { rows: tables } = await product.pool.query<{ name: string }>(
+    'select table_name as name from information_schema.tables where table_schema = current_schema()',
+  );
+  const texts = await Promise.all(
+    tables.map(async ({ name }) => {
+      const { rows } = await product.pool.query<{ line: string }>(`select to_jsonb(t)::text as line from "${name}" t`);
+      return rows.map(({ line }) => line).join('\n');
+    }),
+  );
+  return [...texts, ...[...product.workers, ...product.apis].map(({ output }) => output)].join('\n');
+}
+
+test.each(PROVIDERS)(
+  'a run with $use goes on after its worker was killed, with what the provider wants back and no reply paid for twice',
+  async ({ name, wire, signs }) => {
+    const sleep = { id: 'c1', name: 'bash', args: { command: 'touch begun && sleep 2', description: 'waits' } };
+    server.script(
+      wire.reply({ thinking: { text: 'let me see', signature: SIGNATURE }, text: 'I wait.', calls: [sleep] }),
+      wire.reply({ text: 'All is done.', usage: { input: 30, output: 4 } }),
+    );
+    const threadId = await api.newThread();
+    const body = ask('wait a little', { context: { model_name: name } });
+    const { body: run } = await api.request<{ run_id: string }>('POST', `/api/threads/${threadId}/runs`, body);
+    const { run_id: runId } = run;
+    const begun = async (): Promise<boolean> => {
+      const { rows } = await product.pool.query("select 1 from tool_calls where run_id = $1 and state = 'started'", [
+        runId,
+      ]);
+      return rows.length > 0;
+    };
+    await until(begun, 'the tool to begin');
+    await product.workers.find(({ running }) => running)?.kill();
+    await product.startWorker();
+    const ended = await api.ended(threadId, runId);
+    expect(ended).toMatchObject({ status: 'success', total_tokens: 49, llm_call_count: 2 });
+    await expectSoundRun(product.pool, runId);
+    expect(server.requests).toHaveLength(2);
+    const second = JSON.stringify(server.requests[1]?.body);
+    expect(second).toContain('I wait.');
+    if (signs) expect(second).toContain(SIGNATURE);
+    expect((await api.values(threadId)).messages.at(-1)?.content).toBe('All is done.');
+  },
+);
+
+test('no key of a provider is left in the database, in a log or in an answer, also after failures that repeat it', async () => {
+  for (const { name, wire } of PROVIDERS) {
+    server.script(wire.error(401, 'authentication_error', `the key ${KEY} is not valid`));
+    const threadId = await api.newThread();
+    const body = ask('hello', { context: { model_name: name } });
+    const { body: run } = await api.request<{ run_id: string }>('POST', `/api/threads/${threadId}/runs`, body);
+    const ended = await api.ended(threadId, run.run_id);
+    expect(ended).toMatchObject({ status: 'error', error: { code: 'model_auth' } });
+    const state = await api.request('GET', `/api/threads/${threadId}/state`);
+    expect(JSON.stringify([ended, state.body])).not.toContain(KEY);
+  }
+  const { body: models } = await api.request('GET', '/api/models');
+  expect(JSON.stringify(models)).not.toContain(KEY);
+  expect(await leftBehind()).not.toContain(KEY);
+});
