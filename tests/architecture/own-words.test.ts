@@ -39,7 +39,12 @@ const FINDINGS: Finding[] = [
   { what: 'a word of its making', needle: new RegExp(word('tmp/', 'brief')) },
   { what: 'a word of its making', needle: new RegExp(word('shared/', '(design|spec|seeds|cases)')) },
   { what: 'a word of its making', needle: new RegExp(`\\.${word('lib', 'rary/')}`) },
-  { what: 'a word of its making', needle: new RegExp(`\\b${word('cla', 'ude')}\\b`, 'i') },
+  {
+    what: 'a word of its making',
+    needle: new RegExp(`\\b${word('cla', 'ude')}\\b`, 'i'),
+    // A provider's own names.
+    except: /^models\/anthropic\//,
+  },
   { what: 'a word of its making', needle: new RegExp(`\\b(another|other|this|our) ${word('hel', 'per')}s?\\b`, 'i') },
   { what: 'a word of its making', needle: new RegExp(`\\bin this ${word('ses', 'sion')}\\b`, 'i') },
 ];

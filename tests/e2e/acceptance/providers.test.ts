@@ -21,9 +21,9 @@ interface Provider {
 
 const PROVIDERS: Provider[] = [
   {
-    name: 'claude',
+    name: 'anthropic',
     use: 'langchain_anthropic:ChatAnthropic',
-    model: 'claude-example',
+    model: 'anthropic-example',
     wire: anthropicWire,
     signs: true,
   },
@@ -49,7 +49,7 @@ beforeAll(async () => {
     model,
     api_key: KEY,
     base_url: server.url,
-    ...(name === 'claude' ? { thinking: { type: 'enabled' }, supports_thinking: true } : {}),
+    ...(name === 'anthropic' ? { thinking: { type: 'enabled' }, supports_thinking: true } : {}),
   }));
   product = await startProduct({ config: { models, log_level: 'debug' } });
   api = createApiClient(() => product.url);
