@@ -14,9 +14,13 @@ export function sdkFailure(failure: unknown, secrets: readonly string[]): AppErr
     return providerFailure({ ...problem, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }, secrets);
   }
   if (/api ?key|credentials/i.test(message) && cause === undefined) {
-    return new AppError('model_auth', 'The model has no API key: set api_key of the model in config.yaml', {
-      detail: { reason: 'auth' },
-    });
+    return new AppError(
+      'model_auth',
+      'The model has no API key: set api_key in config.yaml, or the variable of its provider',
+      {
+        detail: { reason: 'auth' },
+      },
+    );
   }
   if (name === 'ContextOverflowError') return providerFailure({ text: message, httpStatus: 400 }, secrets);
   if (name === 'SyntaxError') return connectionFailure('The model provider sent a part that cannot be read');

@@ -26,7 +26,7 @@ function createModel({ entry, key, stallTimeoutMs, log }: AdapterOptions): ChatM
   const shared = {
     name: entry.name,
     client,
-    echoReasoning: false,
+    wire: { echoReasoning: null, echoCallFields: false, vision: false },
     toWire: mindIeToWire,
     fetchImplementation: createPatientFetch(timeouts),
   };

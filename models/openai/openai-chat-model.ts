@@ -18,14 +18,14 @@ import { ReplyBuilder } from './reply-builder';
 import { createWatchedFetch } from './watched-fetch';
 import type { StreamWatch } from './watched-fetch';
 import { createToWire } from './wire-messages';
-import type { ToWire } from './wire-messages';
+import type { ToWire, WireMessagesOptions } from './wire-messages';
 
 export interface OpenAiChatModelOptions {
   name: string;
   client: ClientOptions;
   stallTimeoutMs: number;
-  /** Whether the server wants the reasoning of earlier replies back. */
-  echoReasoning: boolean;
+  /** What the server wants of earlier messages. */
+  wire: Omit<WireMessagesOptions, 'model'>;
   /** Other forms of messages than those of OpenAI. */
   toWire?: ToWire;
   /** Whether the reply is asked for in one piece. */
@@ -44,8 +44,8 @@ class ReaderError extends Error {
 }
 
 export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatModel {
-  const { client, echoReasoning } = options;
-  const toWire = options.toWire ?? createToWire({ model: client.fields.model ?? '', echoReasoning });
+  const { client, wire } = options;
+  const toWire = options.toWire ?? createToWire({ model: client.fields.model ?? '', ...wire });
   const encodeMessages = createEncodeMessages(toWire);
   return {
     name: options.name,

@@ -5,10 +5,15 @@
 import type { OpenAIClient } from '@langchain/openai';
 import type { JsonObject, UsageMetadata } from '../../contracts';
 import type { ModelReply, RawToolCall, ReplyDelta, ToolCallChunk } from '../chat-model';
+import { CALL_FIELDS } from './wire-messages';
 
 type Chunk = OpenAIClient.Chat.Completions.ChatCompletionChunk;
 
 interface ToolCallFragment {
+  /** What some servers want back with the call. */
+  thought_signature?: unknown;
+  thoughtSignature?: unknown;
+  extra_content?: unknown;
   index?: unknown;
   id?: unknown;
   function?: { name?: unknown; arguments?: unknown } | null;
@@ -22,6 +27,8 @@ export class ReplyBuilder {
   private readonly calls: RawToolCall[] = [];
   /** Index as the server counts to position in `calls`. */
   private readonly positions = new Map<unknown, number>();
+  /** What came beside the calls, by their position. */
+  private readonly callFields = new Map<number, JsonObject>();
   private modelName: string | null = null;
   private fingerprint: string | null = null;
 
@@ -35,7 +42,8 @@ export class ReplyBuilder {
     this.finishReason = textOrNull(choice.finish_reason) ?? this.finishReason;
     const delta: Record<string, unknown> = { ...choice.delta };
     const content = readContent(delta.content) + readContent(delta.refusal);
-    const reasoning = readContent(delta.reasoning_content) || readContent(delta.reasoning);
+    const reasoning =
+      readContent(delta.reasoning_content) || readContent(delta.reasoning) || readContent(delta.reasoning_details);
     const fragments: unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
     const toolCallChunks = fragments.flatMap((fragment) => this.addCall(fragment));
     this.content += content;
@@ -58,14 +66,17 @@ export class ReplyBuilder {
       toolCalls: this.calls.map((call) => ({ ...call })),
       usage: this.usage,
       finishReason: this.finishReason,
-      additionalKwargs: this.reasoning === '' ? {} : { reasoning_content: this.reasoning },
+      additionalKwargs: {
+        ...(this.reasoning === '' ? {} : { reasoning_content: this.reasoning }),
+        ...(this.callFields.size === 0 ? {} : { [CALL_FIELDS]: this.fieldsById() }),
+      },
       responseMetadata,
     };
   }
 
   private addCall(fragment: unknown): ToolCallChunk[] {
     if (typeof fragment !== 'object' || fragment === null) return [];
-    const { index, id: rawId, function: called }: ToolCallFragment = fragment;
+    const { index, id: rawId, function: called, ...beside }: ToolCallFragment = fragment;
     const id = textOrNull(rawId);
     const name = textOrNull(called?.name);
     const args = readArguments(called?.arguments);
@@ -79,7 +90,23 @@ export class ReplyBuilder {
       args,
     };
     this.calls[position] = { id: call.id ?? id, name: call.name ?? name, args: call.args + (args ?? '') };
+    this.keepFields(position, beside);
     return [chunk];
+  }
+
+  private keepFields(position: number, beside: Omit<ToolCallFragment, 'index' | 'id' | 'function'>): void {
+    const signature = beside.thought_signature ?? beside.thoughtSignature;
+    const fields = {
+      ...(typeof signature === 'string' ? { thought_signature: signature } : {}),
+      ...(beside.extra_content instanceof Object ? { extra_content: beside.extra_content as JsonObject } : {}),
+    };
+    if (Object.keys(fields).length === 0) return;
+    this.callFields.set(position, { ...this.callFields.get(position), ...fields });
+  }
+
+  private fieldsById(): JsonObject {
+    const known = [...this.callFields].map(([position, fields]) => [this.calls[position]?.id ?? '', fields] as const);
+    return Object.fromEntries(known.filter(([id]) => id !== ''));
   }
 
   /** A fragment goes on with the call of its index, unless it brings another call's id or there is no such call. */

@@ -6,14 +6,18 @@ import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/
 import type { BaseMessage } from '@langchain/core/messages';
 import { convertMessagesToCompletionsMessageParams } from '@langchain/openai';
 import type { OpenAIClient } from '@langchain/openai';
-import type { AiMessage, JsonObject, Message, MessageContent } from '../../contracts';
+import type { AiMessage, JsonObject, JsonValue, Message, MessageContent } from '../../contracts';
 
 export type WireMessage = OpenAIClient.Chat.Completions.ChatCompletionMessageParam;
 
 export interface WireMessagesOptions {
   model: string;
-  /** Whether the server wants the reasoning of earlier replies back. */
-  echoReasoning: boolean;
+  /** Under which name the server wants the reasoning of earlier replies back; null where it does not. */
+  echoReasoning: 'reasoning_content' | 'reasoning' | null;
+  /** Whether the server wants back what it sent beside its calls, such as signatures of thoughts. */
+  echoCallFields: boolean;
+  /** Whether the model sees pictures; others get a note in their place. */
+  vision: boolean;
 }
 
 export interface ToWire {
@@ -33,15 +37,16 @@ export function createToWire(options: WireMessagesOptions): ToWire {
   }
 
   function convertOne(message: Message, messages: readonly Message[], position: number): WireMessage[] {
-    if (message.type !== 'ai') return convert(otherMessage(message));
+    if (message.type !== 'ai') return convert(otherMessage(message, options.vision));
     const wire = convert(assistantMessage(message, messages, position));
     const { reasoning_content: thought } = message.additional_kwargs;
     for (const assistant of wire) {
       if (assistant.role !== 'assistant') continue;
       // "No text" is null beside tool calls; some servers refuse empty text.
       if (assistant.content === '') assistant.content = null;
-      if (options.echoReasoning && typeof thought === 'string')
-        Object.assign(assistant, { reasoning_content: thought });
+      if (options.echoReasoning !== null && typeof thought === 'string')
+        Object.assign(assistant, { [options.echoReasoning]: thought });
+      if (options.echoCallFields) addCallFields(assistant.tool_calls, message.additional_kwargs[CALL_FIELDS]);
     }
     return wire;
   }
@@ -67,8 +72,19 @@ function systemMessage(system: string, messages: readonly Message[]): SystemMess
   return instructions === '' ? null : new SystemMessage(instructions);
 }
 
-function otherMessage(message: Exclude<Message, AiMessage>): BaseMessage | null {
-  if (message.type === 'human') return new HumanMessage({ content: humanContent(message.content) });
+/** Where a reply keeps what its provider sent beside each call, by the call's id. */
+export const CALL_FIELDS = 'tool_call_fields';
+
+function addCallFields(calls: ReadonlyArray<{ id: string }> | undefined, fields: JsonValue | undefined): void {
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return;
+  for (const call of calls ?? []) {
+    const own = fields[call.id];
+    if (typeof own === 'object' && own !== null) Object.assign(call, own);
+  }
+}
+
+function otherMessage(message: Exclude<Message, AiMessage>, vision: boolean): BaseMessage | null {
+  if (message.type === 'human') return new HumanMessage({ content: humanContent(message.content, vision) });
   if (message.type === 'system') return null;
   return new ToolMessage({ content: textOf(message.content), tool_call_id: message.tool_call_id });
 }
@@ -100,11 +116,13 @@ function answeredIds(messages: readonly Message[], from: number): Set<string> {
 
 type Block = JsonObject & { type: string };
 
-function humanContent(content: MessageContent): string | Block[] {
+function humanContent(content: MessageContent, vision: boolean): string | Block[] {
   if (typeof content === 'string') return content;
   return content.map((block): Block => {
     const type = typeof block.type === 'string' ? block.type : 'unknown';
-    return KNOWN_BLOCKS.has(type) ? { ...block, type } : { type: 'text', text: `[content of type ${type}]` };
+    return KNOWN_BLOCKS.has(type) && (vision || type !== 'image_url')
+      ? { ...block, type }
+      : { type: 'text', text: `[content of type ${type}]` };
   });
 }
 

@@ -41,7 +41,7 @@ describe('the models of the configuration', () => {
   });
 
   it('may include one that cannot be built: it fails when it is asked for, naming the key', () => {
-    const { names, resolve } = factory([A, { ...A, name: 'x', use: 'langchain_ollama:ChatOllama' }]);
+    const { names, resolve } = factory([A, { ...A, name: 'x', use: 'langchain_example:ChatExample' }]);
     expect(names()).toEqual(['a', 'x']);
     expect(resolve('a').name).toBe('a');
     expect(() => resolve('x')).toThrow(

@@ -156,9 +156,13 @@ describe('what the provider is sent', () => {
       { ...assistant('done'), additional_kwargs: { reasoning_content: 'secret thought' } },
       human('go on'),
     ]);
-    await modelAt(fake.baseUrl, { temperature: 0.5, max_tokens: 99, top_p: 0.9, extra_body: { custom: 1 } }).reply(
-      request,
-    );
+    await modelAt(fake.baseUrl, {
+      supports_vision: true,
+      temperature: 0.5,
+      max_tokens: 99,
+      top_p: 0.9,
+      extra_body: { custom: 1 },
+    }).reply(request);
     expect(fake.violations).toEqual([]);
     expect(fake.requests[0]?.headers.authorization).toBe('Bearer key-of-the-test');
     expect(fake.requests[0]?.body).toMatchObject({
