@@ -41,7 +41,7 @@ const SLOT_POLL_MS = 100;
 
 export function createModelPermits(options: ModelPermitsOptions): ModelPermits {
   const { store, log, leaseMs = LEASE_MS, circuitFreshMs = CIRCUIT_FRESH_MS } = options;
-  const circuits = createCircuits(store, circuitFreshMs);
+  const circuits = createCircuits(store, log, circuitFreshMs);
 
   async function waitForTurn(pace: Pace, signal: AbortSignal): Promise<void> {
     const deadline = performance.now() + pace.policy.max_wait_seconds * 1000;
@@ -123,7 +123,7 @@ interface Known {
 }
 
 /** A row of the database is read at most every few seconds for each model: while all goes well it has nothing to say. */
-function createCircuits(store: ModelPermitStore, freshMs: number) {
+function createCircuits(store: ModelPermitStore, log: Logger, freshMs: number) {
   const known = new Map<string, Known>();
   const probeLeaseMs = 60_000;
 
@@ -145,21 +145,27 @@ function createCircuits(store: ModelPermitStore, freshMs: number) {
       const { failures, openMs } = await state(model);
       const isProbe = failures >= threshold;
       if (isProbe && (openMs > 0 || !(await store.takeProbe(model, probeLeaseMs)))) throw circuitOpen(model, openMs);
+      let reply: ModelReply;
       try {
-        const reply = await work();
-        if (failures > 0) await forget(model);
-        return reply;
+        reply = await work();
       } catch (error) {
         if (isAppError(error) && countsForCircuit(error)) {
-          await store.countFailure(model, { threshold, recoveryMs: recovery * 1000 });
+          await note(store.countFailure(model, { threshold, recoveryMs: recovery * 1000 }));
           known.delete(model);
         } else if (isProbe) {
-          await store.freeProbe(model);
+          await note(store.freeProbe(model));
         }
         throw error;
       }
+      if (failures > 0) await note(forget(model));
+      return reply;
     },
   };
+
+  /** What is noted of a call changes nothing about it: a reply that was paid for is not lost with its note. */
+  async function note(writing: Promise<void>): Promise<void> {
+    await writing.catch((error: unknown) => log.warn({ err: error }, 'what became of a model call could not be noted'));
+  }
 
   async function forget(model: string): Promise<void> {
     await store.closeCircuit(model);

@@ -3,18 +3,21 @@ import { isAppError } from '../contracts';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import { contentText } from '../core/text';
 import { localTitle, titleFromReply, titleRequest } from '../core/title';
-import type { JournalInput, RunRow, SideUsage, StepFacts } from '../db';
+import type { JournalInput, RunRow, SideUsage, StepCommit, StepFacts } from '../db';
 import type { ModelReply } from '../models';
 import type { ActivityDependencies } from './dependencies';
 import { pacedModel } from './paced-model';
 import type { RunSetup } from './run-setups';
 import { setupForEnding } from './setup-for-ending';
+import { throughOutage } from './through-outage';
 
 /** Beside the turns of the run, which count from 1: a repeated end of a run finds the title and does not ask again. */
 const TITLE_TURN = -1;
 const TITLE_CALLER = 'middleware:title';
 const TITLE_NODE = 'TitleMiddleware.after_model';
 const TIMEOUT_MS = 20_000;
+/** With the question, less than the time that the end of a run may take. */
+const STORE_TIMEOUT_MS = 25_000;
 
 /**
  * Lets the configured model write the thread's title when its first exchange is over. Committed by itself, with its
@@ -72,7 +75,7 @@ async function commitTitle(
   const step = facts.stepsBefore + 1;
   const shown = stepEvents({ node: TITLE_NODE, step }).filter(({ kind }) => kind !== 'update' && kind !== 'task');
   try {
-    await deps.stores.log.commit({
+    const commit: StepCommit = {
       threadId,
       runId,
       channels: { title },
@@ -83,7 +86,9 @@ async function commitTitle(
         { kind: 'update', payload: { node: TITLE_NODE, writes: { title } } },
         ...shown,
       ]),
-    });
+    };
+    // The title is paid for.
+    await throughOutage(AbortSignal.timeout(STORE_TIMEOUT_MS), () => deps.stores.log.commit(commit));
   } catch (error) {
     // Another attempt was quicker, or the run was ended meanwhile: the end that follows finds out.
     if (!isAppError(error, 'already_committed') && !isAppError(error, 'run_closed')) throw error;

@@ -275,6 +275,24 @@ describe('the circuit of a model, over all workers', () => {
     await expect(permits.call(model, SETTINGS, answers)).rejects.toMatchObject(open);
   });
 
+  it('never costs a reply that was paid for, nor hides why there is none, when the database is away', async () => {
+    const model = freshName();
+    const away = () => Promise.reject(new AppError('unavailable', 'The database is not available.'));
+    const { permits: store } = test.stores;
+    const permits = createModelPermits({
+      store: { ...store, closeCircuit: away, countFailure: away, freeProbe: away },
+      log: createLogger({ name: 'test', level: 'silent' }),
+      circuitFreshMs: 50,
+    });
+    await worker()
+      .call(model, SETTINGS, fails('transient'))
+      .catch(() => undefined);
+    await expect(permits.call(model, SETTINGS, answers)).resolves.toBe(REPLY);
+    await expect(permits.call(model, SETTINGS, fails('transient'))).rejects.toMatchObject({
+      code: 'model_unavailable',
+    });
+  });
+
   it('counts neither bursts nor refusals, and a success starts the count anew', async () => {
     const model = freshName();
     const permits = worker();
