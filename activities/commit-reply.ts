@@ -6,6 +6,7 @@ import type { JudgedReply, TokenTotals } from '../core/reply-policies';
 import { selectEvents, stepEvents } from '../core/stream-events';
 import { storableText } from '../core/text';
 import { localTitle } from '../core/title';
+import { withAttribution } from '../core/token-attribution';
 import type { JournalInput, PlannedToolCall, StepCommit } from '../db';
 import type { ModelReply } from '../models';
 import { clientFailure } from '../models';
@@ -24,8 +25,10 @@ export async function commitReply(
 ): Promise<NextMove> {
   const spent = addUsage(current.facts.spent, reply);
   const { threadId } = current.facts;
-  const judged = judgeReply(reply, { threadId, finishReason, spent, config: current.setup.config });
-  return commitMessage(deps, current, judged.message, {
+  const { config } = current.setup;
+  const judged = judgeReply(reply, { threadId, finishReason, spent, config });
+  const message = config.token_usage.enabled ? withAttribution(judged.message) : judged.message;
+  return commitMessage(deps, current, message, {
     isReply: true,
     added: judged.added,
     next: decideNext(current, judged),

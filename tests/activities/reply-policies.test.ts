@@ -62,3 +62,16 @@ test('an empty reply that Gemini’s filter stopped is explained at once, and th
     { category: 'middleware', content: { action: 'suppress_tool_calls', changes: { detector: 'gemini_safety' } } },
   ]);
 });
+
+test('a stored reply says what its tokens were spent on, unless token usage is switched off', async () => {
+  suite.model.script('scripted', [call('ls', LS, 'c1'), call('ls', LS, 'c1')]);
+  const { message } = await firstReply();
+  expect(message?.additional_kwargs['token_usage_attribution']).toMatchObject({
+    version: 1,
+    kind: 'tool_batch',
+    tool_call_ids: ['c1'],
+    actions: [{ kind: 'tool', tool_name: 'ls', tool_call_id: 'c1' }],
+  });
+  const without = await firstReply(await underConfig(suite, { token_usage: { enabled: false } }));
+  expect(without.message?.additional_kwargs).not.toHaveProperty('token_usage_attribution');
+});
