@@ -155,6 +155,13 @@ export function stalledFailure(timeoutMs: number): AppError {
   });
 }
 
+/** The connection was kept alive, and nothing came over it. */
+export function contentlessFailure(quietMs: number): AppError {
+  return modelError('model_unavailable', `The model sent only empty parts for ${quietMs / 1000} seconds`, {
+    reason: 'stalled',
+  });
+}
+
 export function emptyReplyFailure(finishReason: string | null): AppError {
   const why = finishReason === null ? '' : ` (finish reason ${finishReason})`;
   return modelError('model_empty_reply', `The model answered with neither text nor a tool call${why}`, {

@@ -4,8 +4,10 @@ import type { ProviderProblem } from './failure';
 import { connectionFailure, providerFailure, readRetryAfter } from './failure';
 
 export function sdkFailure(failure: unknown, secrets: readonly string[]): AppError {
-  if (failure instanceof AppError) return failure;
   const { name, message, status, headers, error, cause } = readError(failure);
+  // A library wraps what was thrown within it.
+  const known = [failure, cause].find((one) => one instanceof AppError);
+  if (known !== undefined) return known;
   if (name === 'TimeoutError') return connectionFailure('The model provider did not begin to answer in time');
   if (status !== undefined || error !== undefined) {
     const body = error ?? message.replace(/^\d{3} /, '');

@@ -1,12 +1,13 @@
 /** Anthropic's messages API, with a key or with the login of Claude Code. */
-import { ChatAnthropic } from '@langchain/anthropic';
 import type { ChatAnthropicInput } from '@langchain/anthropic';
 import { AppError } from '../../contracts';
 import type { ModelConfig } from '../../contracts/schemas/config';
 import type { AdapterOptions, ModelAdapter } from '../adapter';
 import type { ChatModel } from '../chat-model';
-import { baseUrlOf, createLangChainChatModel, providerKeys, secretsOf, timeoutMsOf } from '../langchain';
+import { baseUrlOf, providerKeys, secretsOf, timeoutMsOf } from '../entry-options';
+import { createLangChainChatModel } from '../langchain';
 import { markForCache } from './cache-marks';
+import { createErrorHearingFetch, ForgivingAnthropic } from './forgiving-client';
 import { findLogin, isOAuthToken, oauthHeaders, withBillingText } from './login';
 
 const DEFAULT_MAX_TOKENS = 4096;
@@ -24,17 +25,18 @@ export const anthropicAdapters: readonly ModelAdapter[] = [
 ];
 
 function createModel(
-  { entry, key, stallTimeoutMs, env }: AdapterOptions,
+  options: AdapterOptions,
   credential: string | null | undefined,
   { isClaude = false } = {},
 ): ChatModel {
+  const { entry, key, stallTimeoutMs, env } = options;
   const token = credential || env['ANTHROPIC_API_KEY'];
   if (!token) {
     const text = `config.yaml: ${key}.api_key: expected a key of Anthropic${isClaude ? ', or a login of Claude Code' : ''}`;
     throw new AppError('model_auth', text, { detail: { reason: 'auth' } });
   }
   const oauth = isClaude && isOAuthToken(token);
-  const fields = fieldsOf(entry, key, { token, oauth });
+  const fields = fieldsOf(options, { token, oauth });
   return createLangChainChatModel({
     name: entry.name,
     modelName: entry.model,
@@ -43,7 +45,7 @@ function createModel(
     stallTimeoutMs,
     secrets: secretsOf(token),
     saysFinish: true,
-    create: () => new ChatAnthropic(fields),
+    create: () => new ForgivingAnthropic(fields),
     ...(isClaude ? { prepare: oauth ? withBillingText(env) : markForCache } : {}),
   });
 }
@@ -53,8 +55,9 @@ interface Credential {
   oauth: boolean;
 }
 
-function fieldsOf(entry: ModelConfig, key: string, { token, oauth }: Credential): ChatAnthropicInput {
-  const baseUrl = baseUrlOf(entry, key);
+function fieldsOf(options: AdapterOptions, { token, oauth }: Credential): ChatAnthropicInput {
+  const { entry } = options;
+  const baseUrl = baseUrlOf(options);
   const timeout = timeoutMsOf(entry);
   const thinking = thinkingOf(entry);
   const { modelKwargs, ...keys } = providerKeys(entry);
@@ -76,6 +79,7 @@ function fieldsOf(entry: ModelConfig, key: string, { token, oauth }: Credential)
     clientOptions: {
       maxRetries: 0,
       logLevel: 'off',
+      fetch: createErrorHearingFetch(secretsOf(token)),
       ...(timeout === undefined ? {} : { timeout }),
       ...(oauth ? { apiKey: null, authToken: token, defaultHeaders: oauthHeaders() } : {}),
     },

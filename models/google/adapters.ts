@@ -3,13 +3,15 @@ import { ChatGoogleGenerativeAI } from '@langchain/google-genai';
 import { AppError } from '../../contracts';
 import type { AdapterOptions, ModelAdapter } from '../adapter';
 import type { ChatModel } from '../chat-model';
-import { baseUrlOf, createLangChainChatModel, providerKeys, secretsOf } from '../langchain';
+import { baseUrlOf, providerKeys, secretsOf } from '../entry-options';
+import { createLangChainChatModel } from '../langchain';
 
 export const googleAdapters: readonly ModelAdapter[] = [
   { uses: ['langchain_google_genai:ChatGoogleGenerativeAI'], create: createModel },
 ];
 
-function createModel({ entry, key, stallTimeoutMs, env }: AdapterOptions): ChatModel {
+function createModel(options: AdapterOptions): ChatModel {
+  const { entry, key, stallTimeoutMs, env } = options;
   const { googleApiKey, ...keys } = providerKeys(entry);
   const apiKey = [entry.api_key, googleApiKey, env['GOOGLE_API_KEY'], env['GEMINI_API_KEY']].find(
     (value): value is string => typeof value === 'string' && value !== '',
@@ -18,7 +20,7 @@ function createModel({ entry, key, stallTimeoutMs, env }: AdapterOptions): ChatM
     const text = `config.yaml: ${key}.api_key: expected a key of Google`;
     throw new AppError('model_auth', text, { detail: { reason: 'auth' } });
   }
-  const baseUrl = baseUrlOf(entry, key);
+  const baseUrl = baseUrlOf(options);
   const fields = {
     ...keys,
     model: entry.model,

@@ -5,7 +5,7 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { AppError } from '../../contracts';
 import type { AdapterOptions, ModelAdapter } from '../adapter';
 import type { ChatModel } from '../chat-model';
-import { baseUrlOf, providerKeys, secretsOf } from './entry-options';
+import { baseUrlOf, providerKeys, secretsOf } from '../entry-options';
 import { createLangChainChatModel } from './langchain-chat-model';
 
 const CLASS_PATH = /^npm:((?:@[a-z0-9._-]+\/)?[a-z0-9._-]+)#([A-Za-z_$][\w$]*)$/;
@@ -18,11 +18,12 @@ export const classAdapter: ModelAdapter & { matches(use: string): boolean } = {
   create: createModel,
 };
 
-function createModel({ entry, key, stallTimeoutMs }: AdapterOptions): ChatModel {
+function createModel(options: AdapterOptions): ChatModel {
+  const { entry, key, stallTimeoutMs } = options;
   const [, packageName = '', exported = ''] = CLASS_PATH.exec(entry.use) ?? [];
   if (packageName === '') throw problem(key, 'expected npm:<package>#<export>');
   const Model = findClass(key, packageName, exported);
-  const baseUrl = baseUrlOf(entry, key);
+  const baseUrl = baseUrlOf(options);
   const keys = providerKeys(entry);
   const fields = {
     ...keys,

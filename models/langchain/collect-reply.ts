@@ -34,10 +34,6 @@ export class ReplyCollector {
     return typeof found === 'string' ? found : null;
   }
 
-  get isEmpty(): boolean {
-    return textIn(this.whole?.content ?? '').trim() === '' && this.calls.length === 0;
-  }
-
   build(modelName: string): ModelReply {
     const { finishReason } = this;
     const blocks = providerBlocks(this.whole?.content ?? '');

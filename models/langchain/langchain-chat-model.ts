@@ -2,8 +2,11 @@
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import type { BaseMessage } from '@langchain/core/messages';
 import { AppError } from '../../contracts';
+import type { Attempt } from '../attempt';
+import { requireWhole, runAttempt } from '../attempt';
 import type { ChatModel, ModelReply, ModelRequest } from '../chat-model';
-import { connectionFailure, emptyReplyFailure, stalledFailure } from '../failure';
+import { providerFailure } from '../failure';
+import type { ProviderProblem } from '../failure';
 import { sdkFailure } from '../sdk-failure';
 import { ReplyCollector } from './collect-reply';
 import { toLangChain } from './to-langchain';
@@ -22,78 +25,49 @@ export interface LangChainModelOptions {
   saysFinish: boolean;
   /** A client for one attempt, which must not try again by itself. */
   create: () => BaseChatModel;
+  /** What the provider itself said, where its client throws that in a form of its own. */
+  problemIn?: (failure: unknown) => ProviderProblem | null;
   /** Last changes to what is sent, such as marks for a provider's cache. */
   prepare?: (messages: BaseMessage[]) => BaseMessage[];
 }
 
 export function createLangChainChatModel(options: LangChainModelOptions): ChatModel {
-  return { name: options.name, provider: options.provider, reply: (request) => attempt(options, request) };
+  return { name: options.name, provider: options.provider, reply: (request) => replyOnce(options, request) };
 }
 
-/** Carries a reader's error through the library untouched. */
-class ReaderError extends Error {
-  constructor(readonly reason: unknown) {
-    super('the reader failed');
-  }
-}
-
-async function attempt(options: LangChainModelOptions, request: ModelRequest): Promise<ModelReply> {
-  request.signal.throwIfAborted();
-  const abort = new AbortController();
-  const forward = () => abort.abort();
-  request.signal.addEventListener('abort', forward, { once: true });
+async function replyOnce(options: LangChainModelOptions, request: ModelRequest): Promise<ModelReply> {
   const collector = new ReplyCollector(options.provider);
-  let failure: unknown;
-  try {
-    await readReply({ options, request, collector, signal: abort.signal });
-  } catch (error) {
-    if (error instanceof ReaderError) throw error.reason;
-    failure = error;
-  } finally {
-    request.signal.removeEventListener('abort', forward);
-    abort.abort();
-  }
-  request.signal.throwIfAborted();
-  if (failure !== undefined && collector.finishReason === null) throw sdkFailure(failure, options.secrets);
-  if (options.saysFinish && collector.finishReason === null) {
-    throw connectionFailure('The model provider ended the reply before it was complete');
-  }
-  if (collector.isEmpty && !isSafetyStop(collector.finishReason)) throw emptyReplyFailure(collector.finishReason);
-  return collector.build(options.modelName);
-}
-
-/** An empty reply that a filter stopped is one: what becomes of it is decided elsewhere. */
-function isSafetyStop(finishReason: string | null): boolean {
-  return (
-    finishReason !== null &&
-    /^(refusal|content_filter|SAFETY|BLOCKLIST|PROHIBITED_CONTENT|SPII|RECITATION|IMAGE_)/.test(finishReason)
+  const { stallTimeoutMs } = options;
+  const failure = await runAttempt({ request, stallTimeoutMs }, (attempt) =>
+    readReply({ options, request, collector, attempt }),
   );
+  if (failure !== undefined && collector.finishReason === null) {
+    const problem = options.problemIn?.(failure) ?? null;
+    throw problem === null ? sdkFailure(failure, options.secrets) : providerFailure(problem, options.secrets);
+  }
+  const reply = collector.build(options.modelName);
+  requireWhole(reply, { ended: !options.saysFinish });
+  return reply;
 }
 
 interface Reading {
   options: LangChainModelOptions;
   request: ModelRequest;
   collector: ReplyCollector;
-  signal: AbortSignal;
+  attempt: Attempt;
 }
 
-async function readReply({ options, request, collector, signal }: Reading): Promise<void> {
+async function readReply({ options, request, collector, attempt }: Reading): Promise<void> {
+  const { signal } = attempt;
   const messages = toLangChain(request.system, request.messages, options);
   const model = withTools(options.create(), request);
   const prepared = options.prepare?.(messages) ?? messages;
-  const { stallTimeoutMs } = options;
-  const stream = await timed(model.stream(prepared, { signal, callbacks: [] }), stallTimeoutMs);
+  const stream = await attempt.wait(model.stream(prepared, { signal, callbacks: [] }));
   const chunks = stream[Symbol.asyncIterator]();
   for (;;) {
-    const next = await timed(chunks.next(), stallTimeoutMs);
+    const next = await attempt.wait(chunks.next());
     if (next.done === true) return;
-    const delta = collector.add(next.value);
-    if (delta === null || request.onDelta === undefined) continue;
-    try {
-      await request.onDelta(delta);
-    } catch (error) {
-      throw new ReaderError(error);
-    }
+    await attempt.deliver(collector.add(next.value));
   }
 }
 
@@ -107,19 +81,4 @@ function withTools(model: BaseChatModel, { tools, toolChoice }: ModelRequest) {
     function: { name, description, parameters },
   }));
   return model.bindTools(described, toolChoice === undefined ? {} : { tool_choice: toolChoice });
-}
-
-/** The clock only runs while the provider is waited for, never while our own reader is busy. */
-async function timed<Value>(wait: Promise<Value>, stallTimeoutMs: number): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(stalledFailure(stallTimeoutMs)), stallTimeoutMs);
-  });
-  // Whatever comes after the time is over has nobody left to hear it.
-  wait.catch(() => undefined);
-  try {
-    return await Promise.race([wait, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

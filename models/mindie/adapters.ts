@@ -14,12 +14,7 @@ export const mindIeAdapters: readonly ModelAdapter[] = [
 ];
 
 function createModel({ entry, key, stallTimeoutMs, log }: AdapterOptions): ChatModel {
-  const client = toClientOptions(entry, key, null);
-  const unknownKeys = client.unknownKeys.filter((name) => !OWN_KEYS.includes(name));
-  if (unknownKeys.length > 0)
-    log.warn({ model: entry.name, keys: unknownKeys }, 'keys of a model entry have no effect');
-  if (entry.base_url && entry.api_base) log.warn({ model: entry.name }, 'base_url wins over api_base');
-
+  const client = toClientOptions({ entry, key, log }, { ownKeys: OWN_KEYS, tokenLimit: 'max_tokens' });
   const timeouts = mindIeTimeouts(entry);
   // The client's own time-out covers connecting, sending and waiting for the answer to begin.
   client.fields.timeout = timeouts.connectMs + timeouts.writeMs + timeouts.readMs;

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { ChatModel, ModelReply, ModelRequest, RawToolCall, ReplyDelta } from '../chat-model';
-import { emptyReplyFailure } from '../failure';
+import { connectionFailure, emptyReplyFailure } from '../failure';
 import { createNewlineDecoder, decodeNewlines } from './escaped-newlines';
 import { parseToolCalls } from './parse-tool-calls';
 
@@ -44,6 +44,9 @@ function readWritten(reply: ModelReply): ModelReply {
   const content = calls.length === 0 ? decoded : decoded.trim();
   const written = calls.map(({ name, args }): RawToolCall => ({ id: newCallId(), name, args: JSON.stringify(args) }));
   const toolCalls = [...reply.toolCalls, ...written];
+  if (reply.finishReason === null && content.includes('<tool_call>')) {
+    throw connectionFailure('The model provider ended the reply within a call');
+  }
   if (content.trim() === '' && toolCalls.length === 0) throw emptyReplyFailure(reply.finishReason);
   return { ...reply, content, toolCalls };
 }

@@ -1,41 +1,43 @@
 /** Values of `use` that speak OpenAI chat completions. */
 import { AppError } from '../../contracts';
-import type { ModelConfig } from '../../contracts/schemas/config';
 import type { AdapterOptions, ModelAdapter } from '../adapter';
 import type { ChatModel } from '../chat-model';
 import { toClientOptions } from './client-options';
-import type { ClientOptions } from './client-options';
+import type { ClientForm, ClientOptions } from './client-options';
 import { createOpenAiChatModel } from './openai-chat-model';
 import type { WireMessagesOptions } from './wire-messages';
 
-interface Dialect {
-  defaultBaseUrl?: string;
+interface Dialect extends ClientForm {
   echoReasoning?: WireMessagesOptions['echoReasoning'];
   echoCallFields?: boolean;
-  /** What every request carries. */
-  body?: Record<string, unknown>;
   fetchImplementation?: typeof fetch;
 }
 
 const REASONING: Dialect = { echoReasoning: 'reasoning_content' };
 
+/** Each server is told the longest reply under the name that its documents have for it. */
 const DIALECTS: ReadonlyArray<[uses: readonly string[], dialect: Dialect]> = [
   [['langchain_openai:ChatOpenAI'], {}],
   [
     ['langchain_deepseek:ChatDeepSeek', 'deerflow.models.patched_deepseek:PatchedChatDeepSeek'],
-    { ...REASONING, defaultBaseUrl: 'https://api.deepseek.com' },
+    { ...REASONING, defaultBaseUrl: 'https://api.deepseek.com', tokenLimit: 'max_tokens' },
   ],
-  [['deerflow.models.patched_mimo:PatchedChatMiMo', 'deerflow.models.patched_stepfun:PatchedChatStepFun'], REASONING],
+  [['deerflow.models.patched_mimo:PatchedChatMiMo'], { ...REASONING, tokenLimit: 'max_completion_tokens' }],
+  [['deerflow.models.patched_stepfun:PatchedChatStepFun'], { ...REASONING, tokenLimit: 'max_tokens' }],
   // Gemini behind OpenAI's wire: it refuses calls that come back without their signatures.
   [['deerflow.models.patched_openai:PatchedChatOpenAI'], { echoCallFields: true }],
-  [['deerflow.models.patched_minimax:PatchedChatMiniMax'], { body: { reasoning_split: true } }],
-  [['deerflow.models.vllm_provider:VllmChatModel'], { echoReasoning: 'reasoning' }],
+  [
+    ['deerflow.models.patched_minimax:PatchedChatMiniMax'],
+    { body: { reasoning_split: true }, tokenLimit: 'max_completion_tokens' },
+  ],
+  // Its older versions know no other name.
+  [['deerflow.models.vllm_provider:VllmChatModel'], { echoReasoning: 'reasoning', tokenLimit: 'max_tokens' }],
 ];
 
 export const openAiAdapters: readonly ModelAdapter[] = [
   ...DIALECTS.map(([uses, dialect]): ModelAdapter => ({
     uses,
-    create: (options) => createModel(options, dialect, clientOf(options, dialect)),
+    create: (options) => createModel(options, dialect, toClientOptions(options, dialect)),
   })),
   {
     uses: ['langchain_openai:AzureChatOpenAI'],
@@ -43,20 +45,11 @@ export const openAiAdapters: readonly ModelAdapter[] = [
   },
 ];
 
-function clientOf({ entry, key }: AdapterOptions, { defaultBaseUrl, body = {} }: Dialect): ClientOptions {
-  const extra = entry['extra_body'] instanceof Object ? entry['extra_body'] : {};
-  return toClientOptions({ ...entry, extra_body: { ...body, ...extra } }, key, defaultBaseUrl ?? null);
-}
-
 function createModel(
-  { entry, stallTimeoutMs, log }: AdapterOptions,
+  { entry, stallTimeoutMs }: AdapterOptions,
   { echoReasoning = null, echoCallFields = false, fetchImplementation }: Dialect,
   client: ClientOptions,
 ): ChatModel {
-  if (client.unknownKeys.length > 0) {
-    log.warn({ model: entry.name, keys: client.unknownKeys }, 'keys of a model entry have no effect');
-  }
-  if (entry.base_url && entry.api_base) log.warn({ model: entry.name }, 'base_url wins over api_base');
   const wire = { echoReasoning, echoCallFields, vision: entry.supports_vision };
   const form = fetchImplementation === undefined ? {} : { fetchImplementation };
   return createOpenAiChatModel({ name: entry.name, client, stallTimeoutMs, wire, ...form });
@@ -65,7 +58,7 @@ function createModel(
 const AZURE_KEYS = ['azure_endpoint', 'azure_deployment', 'deployment_name', 'api_version', 'openai_api_version'];
 
 /** The same wire under the address of a deployment, with the key in a header of its own. */
-function azureClient({ entry, key }: AdapterOptions): ClientOptions {
+function azureClient({ entry, key, log }: AdapterOptions): ClientOptions {
   const text = (...names: string[]): string | null => {
     const value = names.map((name) => entry[name]).find((found) => typeof found === 'string' && found !== '');
     return typeof value === 'string' ? value : null;
@@ -76,9 +69,8 @@ function azureClient({ entry, key }: AdapterOptions): ClientOptions {
   if (version === null) throw missing(key, 'api_version', 'a version of the API, such as 2024-10-21');
   if (!entry.api_key) throw missing(key, 'api_key', 'a key of the resource');
   const deployment = text('azure_deployment', 'deployment_name') ?? entry.model;
-  const rest: ModelConfig = { ...entry, base_url: `${endpoint.replace(/\/+$/, '')}/openai/deployments/${deployment}` };
-  for (const name of AZURE_KEYS) delete rest[name];
-  const client = toClientOptions(rest, key, null);
+  const base_url = `${endpoint.replace(/\/+$/, '')}/openai/deployments/${deployment}`;
+  const client = toClientOptions({ entry: { ...entry, base_url, api_base: null }, key, log }, { ownKeys: AZURE_KEYS });
   const { configuration } = client.fields;
   const headers = { ...(configuration?.defaultHeaders as object), 'api-key': entry.api_key };
   const query = { ...(configuration?.defaultQuery as object), 'api-version': version };

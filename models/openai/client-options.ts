@@ -2,14 +2,34 @@
 import type { ChatOpenAIFields } from '@langchain/openai';
 import { AppError } from '../../contracts';
 import type { ModelConfig } from '../../contracts/schemas/config';
+import type { AdapterOptions } from '../adapter';
+import { baseUrlOf, credentialsIn, foreignKeys, secretsOf, timeoutMsOf } from '../entry-options';
 
 export interface ClientOptions {
   fields: ChatOpenAIFields;
+  /** What goes into every request body as it is. */
+  body: Record<string, unknown>;
   /** Texts that must never appear in a message. */
   secrets: string[];
-  /** Keys of the entry that nothing here understands. */
-  unknownKeys: string[];
 }
+
+/** The name under which a server takes the longest reply. */
+export type TokenLimit = 'max_tokens' | 'max_completion_tokens';
+
+export interface ClientForm {
+  defaultBaseUrl?: string;
+  /** By the model and the address unless given. */
+  tokenLimit?: TokenLimit;
+  /** More keys of an entry that are no part of a request. */
+  ownKeys?: readonly string[];
+  /** What every request carries, unless the entry says otherwise. */
+  body?: Record<string, unknown>;
+}
+
+type Input = Pick<AdapterOptions, 'entry' | 'key' | 'log'>;
+
+/** Addresses as they are copied out of documents; the client adds these paths itself. */
+const ENDPOINTS = ['/chat/completions', '/responses'];
 
 /** Keys that go into the request body under the same name. */
 const BODY_KEYS = [
@@ -26,59 +46,41 @@ const BODY_KEYS = [
   'verbosity',
 ];
 
-/** Keys with a meaning elsewhere, or that mean nothing to this wire. */
-const OTHER_KEYS = [
-  'name',
-  'display_name',
-  'description',
-  'use',
-  'model',
-  'api_key',
-  'base_url',
-  'api_base',
-  'max_tokens',
+/** Keys that say how the client works. */
+const CLIENT_KEYS = [
   'max_completion_tokens',
-  'temperature',
-  'timeout',
-  'request_timeout',
-  'default_request_timeout',
-  'stream_chunk_timeout',
-  'stream_usage',
-  'max_retries',
-  'supports_thinking',
-  'supports_reasoning_effort',
-  'supports_vision',
-  'reasoning',
-  'when_thinking_enabled',
-  'when_thinking_disabled',
-  'thinking',
-  'context_window',
-  'pricing',
   'default_headers',
   'default_query',
   'organization',
   'openai_organization',
   'model_kwargs',
   'extra_body',
-  'output_version',
-  'use_responses_api',
 ];
 
-export function toClientOptions(entry: ModelConfig, key: string, defaultBaseUrl: string | null): ClientOptions {
+/** Keys of DeerFlow's classes that have no counterpart here, and parts of a request that only a run decides on. */
+const NEVER_SENT = [
+  ...['cache', 'callbacks', 'custom_get_token_ids', 'disable_streaming', 'disabled_params', 'metadata', 'profile'],
+  ...['rate_limiter', 'streaming', 'tags', 'tiktoken_model_name', 'verbose', 'cumulative_stream_usage', 'model_name'],
+  ...['http_async_client', 'http_client', 'http_socket_options', 'include_response_headers', 'openai_proxy'],
+  ...['openai_api_base', 'function_call', 'functions', 'messages', 'stream', 'stream_options', 'tool_choice', 'tools'],
+];
+
+/** Whatever such a key is for, a request body is no place for it. */
+const SECRET_KEY = /(^|_)(api_?key|token|secret|password)$/i;
+
+/** @throws AppError `configuration` where the entry cannot be used. */
+export function toClientOptions({ entry, key, log }: Input, form: ClientForm = {}): ClientOptions {
   if (entry.use_responses_api === true) {
     throw new AppError(
       'configuration',
       `config.yaml: ${key}.use_responses_api: expected false; only chat completions are built`,
     );
   }
-  const baseUrl = text(entry.base_url) ?? text(entry.api_base) ?? defaultBaseUrl;
-  if (baseUrl !== null && !/^https?:\/\//.test(baseUrl)) {
-    throw new AppError('configuration', `config.yaml: ${key}.base_url: expected an http:// or https:// address`);
-  }
-  const apiKey = text(entry.api_key);
-  const seconds = entry.request_timeout ?? entry.timeout ?? number(entry.default_request_timeout);
-  const maxTokens = entry.max_tokens ?? number(entry.max_completion_tokens);
+  const baseUrl = baseUrlOf({ entry, key, log }, ENDPOINTS) ?? form.defaultBaseUrl ?? null;
+  const apiKey = entry.api_key || null;
+  const timeout = timeoutMsOf(entry);
   const organization = text(entry.organization) ?? text(entry.openai_organization);
+  const headers = stringRecord(entry.default_headers);
   return {
     fields: {
       model: entry.model,
@@ -86,51 +88,58 @@ export function toClientOptions(entry: ModelConfig, key: string, defaultBaseUrl:
       streamUsage: entry.stream_usage ?? true,
       maxRetries: 0,
       ...(apiKey === null ? {} : { apiKey }),
-      ...(maxTokens === null ? {} : { maxTokens }),
-      ...(entry.temperature === null || entry.temperature === undefined ? {} : { temperature: entry.temperature }),
-      ...(seconds === null ? {} : { timeout: Math.round(seconds * 1000) }),
-      modelKwargs: { ...bodyKeys(entry), ...record(entry.model_kwargs), ...record(entry.extra_body) },
+      ...(typeof entry.temperature === 'number' ? { temperature: entry.temperature } : {}),
+      ...(timeout === undefined ? {} : { timeout }),
       configuration: {
         // The library would print bodies that it cannot read.
         logLevel: 'off',
         ...(baseUrl === null ? {} : { baseURL: baseUrl }),
         ...(organization === null ? {} : { organization }),
-        defaultHeaders: stringRecord(entry.default_headers),
+        defaultHeaders: headers,
         defaultQuery: stringRecord(entry.default_query),
       },
     },
-    secrets: [apiKey, ...credentials(baseUrl), ...Object.values(stringRecord(entry.default_headers))].filter(
-      (secret) => secret !== null,
-    ),
-    unknownKeys: Object.keys(entry).filter((name) => !BODY_KEYS.includes(name) && !OTHER_KEYS.includes(name)),
+    body: {
+      ...form.body,
+      ...tokenLimit(entry, form.tokenLimit ?? usualTokenLimit(entry.model, baseUrl)),
+      ...ownBody({ entry, key, log }, form.ownKeys ?? []),
+      ...record(entry.model_kwargs),
+      ...record(entry.extra_body),
+    },
+    secrets: secretsOf(apiKey, ...credentialsIn(baseUrl), ...Object.values(headers)),
   };
 }
 
-function bodyKeys(entry: ModelConfig): Record<string, unknown> {
-  const present = BODY_KEYS.filter((name) => entry[name] !== undefined && entry[name] !== null);
-  return Object.fromEntries(present.map((name) => [name, entry[name]]));
+/** Keys that nothing here knows may be the server's: they are sent, and named in the log for when they are mistakes. */
+function ownBody({ entry, log }: Input, ownKeys: readonly string[]): Record<string, unknown> {
+  const keys = Object.entries(foreignKeys(entry)).filter(
+    ([name]) => !CLIENT_KEYS.includes(name) && !ownKeys.includes(name),
+  );
+  const isSent = (name: string) => BODY_KEYS.includes(name) || !(NEVER_SENT.includes(name) || SECRET_KEY.test(name));
+  const sent = keys.filter(([name]) => isSent(name));
+  const unknown = sent.map(([name]) => name).filter((name) => !BODY_KEYS.includes(name));
+  const lost = keys.map(([name]) => name).filter((name) => !isSent(name));
+  const { name: model } = entry;
+  if (unknown.length > 0) log.warn({ model, keys: unknown }, 'unknown keys of a model entry are sent as they are');
+  if (lost.length > 0) log.warn({ model, keys: lost }, 'keys of a model entry have no effect');
+  return Object.fromEntries(sent);
 }
 
-function credentials(baseUrl: string | null): string[] {
-  if (baseUrl === null || !URL.canParse(baseUrl)) return [];
-  const { username, password } = new URL(baseUrl);
-  return [username, password, decoded(password)].filter((part) => part !== '');
+function tokenLimit(entry: ModelConfig, name: TokenLimit): Partial<Record<TokenLimit, number>> {
+  const exact = entry.max_completion_tokens;
+  if (typeof exact === 'number' && exact > 0) return { max_completion_tokens: exact };
+  return entry.max_tokens ? { [name]: entry.max_tokens } : {};
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** OpenAI, and its reasoning models anywhere, want the new name. Servers that only speak like it may not know it. */
+function usualTokenLimit(model: string, baseUrl: string | null): TokenLimit {
+  const isOpenAi = baseUrl === null || new URL(baseUrl).hostname === 'api.openai.com';
+  const reasons = /^(openai\/)?(o\d|gpt-5(?!-chat))/.test(model);
+  return isOpenAi || reasons ? 'max_completion_tokens' : 'max_tokens';
 }
 
 function text(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
-}
-
-function number(value: unknown): number | null {
-  return typeof value === 'number' && value > 0 ? value : null;
 }
 
 function record(value: unknown): Record<string, unknown> {

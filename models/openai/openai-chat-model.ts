@@ -7,9 +7,10 @@ import { randomUUID } from 'node:crypto';
 import { ChatOpenAICompletions } from '@langchain/openai';
 import type { ChatOpenAICallOptions, OpenAIClient } from '@langchain/openai';
 import type { AppError } from '../../contracts';
-import { isSafetyReason } from '../../core/reply-policies';
+import type { Attempt } from '../attempt';
+import { requireWhole, runAttempt } from '../attempt';
 import type { ChatModel, ModelReply, ModelRequest } from '../chat-model';
-import { connectionFailure, emptyReplyFailure, providerFailure, stalledFailure } from '../failure';
+import { connectionFailure, providerFailure } from '../failure';
 import { sdkFailure } from '../sdk-failure';
 import type { ClientOptions } from './client-options';
 import { createEncodeMessages, holdPlace } from './message-bytes';
@@ -36,13 +37,6 @@ export interface OpenAiChatModelOptions {
 type Completions = OpenAIClient.Chat.Completions.ChatCompletionCreateParamsStreaming;
 type Chunk = OpenAIClient.Chat.Completions.ChatCompletionChunk;
 
-/** Carries a reader's error through the library untouched. */
-class ReaderError extends Error {
-  constructor(readonly reason: unknown) {
-    super('the reader failed');
-  }
-}
-
 export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatModel {
   const { client, wire } = options;
   const toWire = options.toWire ?? createToWire({ model: client.fields.model ?? '', ...wire });
@@ -50,86 +44,57 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatMode
   return {
     name: options.name,
     provider: 'openai',
-    reply: (request) => attempt({ ...options, encodeMessages }, request),
+    reply: (request) => replyOnce({ ...options, encodeMessages }, request),
   };
 }
 
-type AttemptOptions = OpenAiChatModelOptions & { encodeMessages: EncodeMessages };
+type ReplyOptions = OpenAiChatModelOptions & { encodeMessages: EncodeMessages };
 
-async function attempt(options: AttemptOptions, request: ModelRequest): Promise<ModelReply> {
-  request.signal.throwIfAborted();
-  const abort = new AbortController();
-  const forward = () => abort.abort();
-  request.signal.addEventListener('abort', forward, { once: true });
+async function replyOnce(options: ReplyOptions, request: ModelRequest): Promise<ModelReply> {
   const watch: StreamWatch = { ended: false, problem: null };
   const builder = new ReplyBuilder();
-  let stalled = false;
-  let failure: unknown;
-  try {
-    const onStall = () => {
-      stalled = true;
-      abort.abort();
-    };
-    const { stallTimeoutMs, whole = false } = options;
-    const place = holdPlace(randomUUID(), options.encodeMessages(request.system, request.messages));
-    const fetchImplementation = place.fill(options.fetchImplementation ?? fetch);
-    const send = createWatchedFetch({ watch, stallTimeoutMs, onStall, whole, fetchImplementation });
-    const { messages } = place;
-    await readReply({ options, request, messages, builder, fetch: send, signal: abort.signal });
-  } catch (error) {
-    if (error instanceof ReaderError) throw error.reason;
-    failure = error;
-  } finally {
-    request.signal.removeEventListener('abort', forward);
-    // Ends the connection where the reader gave up in the middle of a reply.
-    abort.abort();
-  }
-  request.signal.throwIfAborted();
+  const { stallTimeoutMs } = options;
+  const failure = await runAttempt({ request, stallTimeoutMs }, (attempt) =>
+    readReply({ options, request, builder, watch, attempt }),
+  );
   // What came after the finish reason is only bookkeeping: the reply is complete without it.
-  if (builder.finishReason === null) {
-    if (stalled) throw stalledFailure(options.stallTimeoutMs);
-    if (failure !== undefined || watch.problem !== null) throw classify(failure, watch, options.client.secrets);
-    if (!watch.ended) throw connectionFailure('The model provider ended the reply before it was complete');
+  if (builder.finishReason === null && (failure !== undefined || watch.problem !== null)) {
+    throw classify(failure, watch, options.client.secrets);
   }
-  if (builder.isEmpty && !isSafetyReason(builder.finishReason)) throw emptyReplyFailure(builder.finishReason);
-  return builder.build();
+  const reply = builder.build();
+  requireWhole(reply, watch);
+  return reply;
 }
 
-interface ReadReplyOptions {
-  options: AttemptOptions;
+interface Reading {
+  options: ReplyOptions;
   request: ModelRequest;
-  /** What stands for the messages in what the client encodes. */
-  messages: Completions['messages'];
   builder: ReplyBuilder;
-  fetch: typeof fetch;
-  signal: AbortSignal;
+  watch: StreamWatch;
+  attempt: Attempt;
 }
 
-async function readReply(reading: ReadReplyOptions): Promise<void> {
-  const { options, request, messages, builder, fetch, signal } = reading;
-  const { fields } = options.client;
+async function readReply({ options, request, builder, watch, attempt }: Reading): Promise<void> {
+  const { client: clientOptions, whole = false } = options;
+  const { signal, wait } = attempt;
+  // The messages are encoded once and put in the place of what stands for them in what the client encodes.
+  const place = holdPlace(randomUUID(), options.encodeMessages(request.system, request.messages));
+  const fetchImplementation = place.fill(options.fetchImplementation ?? fetch);
+  const send = createWatchedFetch({ watch, wait, whole, fetchImplementation });
   // One client per attempt keeps what is watched apart; making one costs microseconds.
-  const client = new ChatOpenAICompletions({ ...fields, configuration: { ...fields.configuration, fetch } });
-  const body = buildRequest(client, request, messages);
-  const chunks = options.whole
+  const { fields } = clientOptions;
+  const client = new ChatOpenAICompletions({ ...fields, configuration: { ...fields.configuration, fetch: send } });
+  const body = { ...buildRequest(client, request), ...clientOptions.body, messages: place.messages };
+  const chunks = whole
     ? [asChunk(await client.completionWithRetry({ ...withoutStream(body), stream: false }, { signal }))]
-    : await client.completionWithRetry(body, { signal });
-  for await (const chunk of chunks) {
-    const delta = builder.add(chunk);
-    if (delta === null || request.onDelta === undefined) continue;
-    try {
-      await request.onDelta(delta);
-    } catch (error) {
-      throw new ReaderError(error);
-    }
-  }
+    : await client.completionWithRetry({ ...body, stream: true }, { signal });
+  for await (const chunk of chunks) await attempt.deliver(builder.add(chunk));
 }
 
 function buildRequest(
   client: ChatOpenAICompletions<ChatOpenAICallOptions>,
   request: ModelRequest,
-  messages: Completions['messages'],
-): Completions {
+): Omit<Completions, 'messages' | 'stream'> {
   const tools = request.tools.map(({ name, description, parameters }) => ({
     type: 'function' as const,
     function: { name, description, parameters },
@@ -137,11 +102,12 @@ function buildRequest(
   const { toolChoice } = request;
   const choice =
     toolChoice === undefined ? {} : { tool_choice: { type: 'function' as const, function: { name: toolChoice } } };
-  return { ...client.invocationParams({ tools, ...choice }, { streaming: true }), messages, stream: true };
+  return client.invocationParams({ tools, ...choice }, { streaming: true });
 }
 
-function withoutStream({ stream_options: _, ...body }: Completions): Omit<Completions, 'stream_options'> {
-  return body;
+function withoutStream<Body extends { stream_options?: unknown }>(body: Body): Omit<Body, 'stream_options'> {
+  const { stream_options: _, ...rest } = body;
+  return rest;
 }
 
 /** A whole reply as the one chunk of a stream. */

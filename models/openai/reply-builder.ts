@@ -52,10 +52,6 @@ export class ReplyBuilder {
     return { content, toolCallChunks, additionalKwargs: reasoning === '' ? {} : { reasoning_content: reasoning } };
   }
 
-  get isEmpty(): boolean {
-    return this.content.trim() === '' && this.calls.length === 0;
-  }
-
   build(): ModelReply {
     const responseMetadata: JsonObject = { model_provider: 'openai' };
     if (this.finishReason !== null) responseMetadata.finish_reason = this.finishReason;

@@ -2,6 +2,7 @@
  * A `fetch` that knows what the client library hides: whether bytes still arrive, and whether the stream was ended in
  * order. It also turns the answers of servers that ignore `stream: true` into a stream.
  */
+import type { Attempt } from '../attempt';
 import type { ProviderProblem } from '../failure';
 import { problemFromBody } from '../sdk-failure';
 
@@ -14,9 +15,8 @@ export interface StreamWatch {
 
 export interface WatchedFetchOptions {
   watch: StreamWatch;
-  stallTimeoutMs: number;
-  /** Called once when nothing arrived for that long; it must abort the attempt. */
-  onStall: () => void;
+  /** Ends the attempt when a wait for the server takes too long. */
+  wait: Attempt['wait'];
   /** Whether the reply comes in one piece and stays so. */
   whole?: boolean;
   fetchImplementation: typeof fetch;
@@ -25,21 +25,11 @@ export interface WatchedFetchOptions {
 const END_MARK = '[DONE]';
 
 export function createWatchedFetch(options: WatchedFetchOptions): typeof fetch {
-  const { watch, stallTimeoutMs, onStall, whole = false, fetchImplementation } = options;
-
-  async function timed<Value>(wait: Promise<Value>): Promise<Value> {
-    const timer = setTimeout(onStall, stallTimeoutMs);
-    try {
-      return await wait;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
+  const { watch, wait, whole = false, fetchImplementation } = options;
   return async (input, init) => {
-    const response = await timed(fetchImplementation(input, init));
+    const response = await wait(fetchImplementation(input, init));
     if (response.body === null) return response;
-    const body = watchedBody(response.body, watch, timed);
+    const body = watchedBody(response.body, watch, wait);
     const copy = new Response(body, {
       status: response.status,
       statusText: response.statusText,
@@ -56,14 +46,14 @@ export function createWatchedFetch(options: WatchedFetchOptions): typeof fetch {
 function watchedBody(
   body: ReadableStream<Uint8Array>,
   watch: StreamWatch,
-  timed: <Value>(wait: Promise<Value>) => Promise<Value>,
+  wait: Attempt['wait'],
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let tail = '';
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { value, done } = await timed(reader.read());
+        const { value, done } = await wait(reader.read());
         if (done) return controller.close();
         tail = (tail + Buffer.from(value).toString('latin1')).slice(-4096 - value.byteLength);
         if (tail.includes(END_MARK)) watch.ended = true;

@@ -60,7 +60,10 @@ export const reasoningSchema = z
 export type ReasoningContract = z.output<typeof reasoningSchema>;
 
 const mapping = z.record(z.string(), z.unknown());
-const oneLine = z.string().regex(/^[^\r\n]*$/, 'must be one line');
+const oneLine = z.string().regex(/^[^\r\n]*$/, { error: 'must be one line', abort: true });
+const address = oneLine.regex(/^\S*$/, 'must hold no spaces');
+/** It becomes part of a header, which takes nothing else. */
+const secret = oneLine.regex(/^[\x21-\x7e]*$/, 'must hold only letters, digits and signs of ASCII, and no spaces');
 
 /** One entry of `models[]`. Keys that the provider adapter understands are passed on. */
 export const modelConfigSchema = z
@@ -70,9 +73,9 @@ export const modelConfigSchema = z
     description: z.string().nullish(),
     use: z.string().min(1),
     model: z.string().min(1),
-    api_key: oneLine.nullish(),
-    base_url: oneLine.nullish(),
-    api_base: oneLine.nullish(),
+    api_key: secret.nullish(),
+    base_url: address.nullish(),
+    api_base: address.nullish(),
     max_tokens: z.int().positive().nullish(),
     temperature: z.number().min(0).max(2).nullish(),
     /** Seconds until a reply begins; the three names mean the same. */

@@ -1,10 +1,12 @@
 import type { ApiClient, Product } from '../../support/product';
 import { ask, createApiClient, startProduct } from '../../support/product';
 import { expectSoundRun } from '../../support/product/invariants';
+import { anthropicWire } from '../../support/providers/anthropic-wire';
+import { geminiWire } from '../../support/providers/gemini-wire';
+import { ollamaWire } from '../../support/providers/ollama-wire';
 import type { ScriptedServer } from '../../support/providers/scripted-server';
 import { startScriptedServer } from '../../support/providers/scripted-server';
 import type { Wire } from '../../support/providers/wire';
-import { anthropicWire, geminiWire, ollamaWire } from '../../support/providers/wire';
 import { until } from './scenario';
 
 const KEY = 'sk-provider-secret-98765';

@@ -16,6 +16,10 @@ export interface ProviderAnswer {
   contentType?: string;
   /** Written one after the other. */
   parts: readonly string[];
+  /** Written again and again after the parts, until the connection is closed. */
+  forever?: string;
+  /** Called when the parts are written. */
+  onSent?: () => void;
   /** Says nothing more after the parts, and keeps the connection. */
   hang?: boolean;
   /** Destroys the connection after the parts. */
@@ -46,6 +50,11 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
       for (const part of answer.parts) {
         response.write(part);
         await delay(1);
+      }
+      answer.onSent?.();
+      while (answer.forever !== undefined && !response.destroyed) {
+        response.write(answer.forever);
+        await delay(5);
       }
       if (answer.cut) setImmediate(() => response.socket?.destroy());
       else if (!answer.hang) response.end();

@@ -1,5 +1,8 @@
-/** What three providers send, each in its own wire format. */
+/** How a provider speaks: what the test suites need of each wire format. One file per wire. */
 import type { ProviderAnswer } from './scripted-server';
+
+/** The name of the model, as requests and answers have it. */
+export const SCRIPTED_MODEL = 'gemini-2.5-flash';
 
 export interface ScriptedCall {
   id: string;
@@ -13,129 +16,32 @@ export interface ScriptedReply {
   calls?: readonly ScriptedCall[];
   /** Into how many pieces the arguments of calls are cut, where the wire has pieces. */
   pieces?: number;
-  usage?: { input: number; output: number };
+  /** Whether the answer stops in the middle of its last call, where the wire has pieces. */
+  half?: boolean;
+  /** Null: the provider does not count. */
+  usage?: { input: number; output: number } | null;
+  /** Null: the answer stops before its end. */
   finish?: 'stop' | 'tools' | 'length' | 'safety' | null;
 }
 
 export interface Wire {
   reply(reply: ScriptedReply): ProviderAnswer;
   error(status: number, type: string, message: string, headers?: Record<string, string>): ProviderAnswer;
+  /** An error when a part of the reply has gone out already, with status 200. */
+  breakdown(text: string, type: string, message: string): ProviderAnswer;
+  /** Signs of life without any content, until the connection is closed. */
+  idle(): ProviderAnswer;
 }
 
-const event = (type: string, data: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
-const cut = (text: string, pieces: number): string[] => {
+/** A text in so many pieces; without the last one where it is to be half. */
+export function cutUp(text: string, pieces: number, half = false): string[] {
   const size = Math.max(1, Math.ceil(text.length / pieces));
-  return Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
+  const all = Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
     text.slice(index * size, (index + 1) * size),
   );
-};
-const words = (text: string): string[] => text.split(/(?<= )/);
+  return half ? all.slice(0, -1) : all;
+}
 
-const ANTHROPIC_FINISH = { stop: 'end_turn', tools: 'tool_use', length: 'max_tokens', safety: 'refusal' } as const;
-
-export const anthropicWire: Wire = {
-  reply({ thinking, text = '', calls = [], pieces = 1, usage = { input: 10, output: 5 }, finish }) {
-    const parts: string[] = [];
-    const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null };
-    parts.push(
-      event('message_start', { message: { ...message, usage: { input_tokens: usage.input, output_tokens: 0 } } }),
-    );
-    let index = 0;
-    const block = (start: object, deltas: readonly object[]): void => {
-      parts.push(event('content_block_start', { index, content_block: start }));
-      for (const delta of deltas) parts.push(event('content_block_delta', { index, delta }));
-      parts.push(event('content_block_stop', { index }));
-      index += 1;
-    };
-    if (thinking !== undefined) {
-      block({ type: 'thinking', thinking: '', signature: '' }, [
-        ...words(thinking.text).map((part) => ({ type: 'thinking_delta', thinking: part })),
-        { type: 'signature_delta', signature: thinking.signature },
-      ]);
-    }
-    if (text !== '')
-      block(
-        { type: 'text', text: '' },
-        words(text).map((part) => ({ type: 'text_delta', text: part })),
-      );
-    for (const { id, name, args } of calls) {
-      const json = cut(JSON.stringify(args), pieces);
-      block(
-        { type: 'tool_use', id, name, input: {} },
-        json.map((part) => ({ type: 'input_json_delta', partial_json: part })),
-      );
-    }
-    const reason = finish === undefined ? (calls.length > 0 ? 'tools' : 'stop') : finish;
-    if (reason !== null) {
-      const delta = { stop_reason: ANTHROPIC_FINISH[reason], stop_sequence: null };
-      parts.push(event('message_delta', { delta, usage: { output_tokens: usage.output } }));
-      parts.push(event('message_stop', {}));
-    }
-    return { contentType: 'text/event-stream', parts };
-  },
-  error: (status, type, message, headers = {}) => ({
-    status,
-    headers,
-    parts: [JSON.stringify({ type: 'error', error: { type, message } })],
-  }),
-};
-
-const GEMINI_FINISH = { stop: 'STOP', tools: 'STOP', length: 'MAX_TOKENS', safety: 'SAFETY' } as const;
-
-export const geminiWire: Wire = {
-  reply({ thinking, text = '', calls = [], usage = { input: 10, output: 5 }, finish = 'stop' }) {
-    const line = (parts: readonly object[], rest: object = {}): string =>
-      `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts }, index: 0, ...rest }] })}\n\n`;
-    const lines = [
-      ...(thinking === undefined ? [] : [line([{ text: thinking.text, thought: true }])]),
-      ...words(text)
-        .filter((part) => part !== '')
-        .map((part) => line([{ text: part }])),
-      ...calls.map(({ name, args }) =>
-        line([
-          {
-            functionCall: { name, args },
-            ...(thinking === undefined ? {} : { thoughtSignature: thinking.signature }),
-          },
-        ]),
-      ),
-    ];
-    const usageMetadata = {
-      promptTokenCount: usage.input,
-      candidatesTokenCount: usage.output,
-      totalTokenCount: usage.input + usage.output,
-    };
-    if (finish !== null) {
-      const last = { content: { role: 'model', parts: [{ text: '' }] }, finishReason: GEMINI_FINISH[finish], index: 0 };
-      lines.push(`data: ${JSON.stringify({ candidates: [last], usageMetadata })}\n\n`);
-    }
-    return { contentType: 'text/event-stream', parts: lines };
-  },
-  error: (status, type, message, headers = {}) => ({
-    status,
-    headers,
-    parts: [JSON.stringify({ error: { code: status, status: type, message } })],
-  }),
-};
-
-export const ollamaWire: Wire = {
-  reply({ thinking, text = '', calls = [], usage = { input: 10, output: 5 }, finish = 'stop' }) {
-    const line = (message: object, rest: object = {}): string =>
-      `${JSON.stringify({ model: 'm', created_at: '2026-01-01T00:00:00Z', message: { role: 'assistant', content: '', ...message }, done: false, ...rest })}\n`;
-    const parts = [
-      ...(thinking === undefined ? [] : words(thinking.text).map((part) => line({ thinking: part }))),
-      ...words(text)
-        .filter((part) => part !== '')
-        .map((part) => line({ content: part })),
-      ...(calls.length === 0
-        ? []
-        : [line({ tool_calls: calls.map(({ name, args }) => ({ function: { name, arguments: args } })) })]),
-    ];
-    if (finish !== null) {
-      const done_reason = finish === 'length' ? 'length' : 'stop';
-      parts.push(line({}, { done: true, done_reason, prompt_eval_count: usage.input, eval_count: usage.output }));
-    }
-    return { contentType: 'application/x-ndjson', parts };
-  },
-  error: (status, _type, message, headers = {}) => ({ status, headers, parts: [JSON.stringify({ error: message })] }),
-};
+export function words(text: string): string[] {
+  return text.split(/(?<= )/).filter((part) => part !== '');
+}

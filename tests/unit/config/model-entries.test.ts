@@ -106,3 +106,12 @@ it('a key or an address with a line break is refused before it can end a header'
   expect(problems({ api_key: 'a\nb' })).toEqual(['api_key: must be one line']);
   expect(problems({ base_url: 'http://x\r\n' })).toEqual(['base_url: must be one line']);
 });
+
+it('a key or an address with other white space is refused, and a key with what no header takes', () => {
+  const key = 'api_key: must hold only letters, digits and signs of ASCII, and no spaces';
+  expect(problems({ api_key: 'sk-1 ' })).toEqual([key]);
+  expect(problems({ api_key: 'ключ' })).toEqual([key]);
+  expect(problems({ base_url: ' http://x/v1' })).toEqual(['base_url: must hold no spaces']);
+  expect(problems({ api_base: 'http://x/v1\t' })).toEqual(['api_base: must hold no spaces']);
+  expect(problems({ api_key: '', base_url: '' })).toEqual([]);
+});

@@ -104,6 +104,14 @@ describe('a reply', () => {
     });
   });
 
+  it('is none where the stream was ended in order within a call, and nothing says why', async () => {
+    const half = [{ id: 'x', name: 'ls', arguments: '{"path": "/a' }];
+    const error = await failureOf(reply(raw({ toolCalls: half, finish: null })).reply);
+    expect(error).toMatchObject({ code: 'model_unavailable', options: { detail: { reason: 'transient' } } });
+    const whole = [{ id: 'x', name: 'ls', arguments: '{"path": "/a"}' }];
+    expect((await reply(raw({ toolCalls: whole, finish: null })).reply).toolCalls).toHaveLength(1);
+  });
+
   it('is read from servers that answer a whole JSON body although asked to stream', async () => {
     const answer = {
       id: 'x',
