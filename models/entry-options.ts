@@ -52,16 +52,30 @@ function camelCase(key: string): string {
 
 type AddressOptions = Pick<AdapterOptions, 'entry' | 'key' | 'log'>;
 
-/**
- * The address of an entry, null for the provider's own. A slash or one of the `endpoints` at its end is left out, with
- * a warning: the client puts the endpoint there itself. Throws `configuration` for what is no address.
- */
-export function baseUrlOf({ entry, key, log }: AddressOptions, endpoints: readonly string[] = []): string | null {
+/** The address of an entry as `cleanAddress` gives it, null for the provider's own. */
+export function baseUrlOf(options: AddressOptions, endpoints: readonly string[] = []): string | null {
+  const { entry, log } = options;
   const name = entry.base_url ? 'base_url' : 'api_base';
   const address = entry[name];
   if (!address) return null;
   if (entry.base_url && entry.api_base) log.warn({ model: entry.name }, 'base_url wins over api_base');
-  if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
+  return cleanAddress(options, { name, address, endpoints });
+}
+
+interface Address {
+  /** Its key in the entry. */
+  name: string;
+  address: string;
+  /** Paths that the client adds by itself. */
+  endpoints?: readonly string[];
+}
+
+/**
+ * An address without a slash or an endpoint at its end; what is left out is named in the log. Throws `configuration`
+ * for what is no address.
+ */
+export function cleanAddress({ entry, key, log }: AddressOptions, { name, address, endpoints = [] }: Address): string {
+  if (!/^https?:\/\/\S+$/.test(address) || !URL.canParse(address)) {
     throw fault(key, name, 'expected an http:// or https:// address');
   }
   if (/[?#]/.test(address)) {

@@ -2,6 +2,7 @@
 import { AppError } from '../../contracts';
 import type { AdapterOptions, ModelAdapter } from '../adapter';
 import type { ChatModel } from '../chat-model';
+import { cleanAddress } from '../entry-options';
 import { toClientOptions } from './client-options';
 import type { ClientForm, ClientOptions } from './client-options';
 import { createOpenAiChatModel } from './openai-chat-model';
@@ -58,7 +59,8 @@ function createModel(
 const AZURE_KEYS = ['azure_endpoint', 'azure_deployment', 'deployment_name', 'api_version', 'openai_api_version'];
 
 /** The same wire under the address of a deployment, with the key in a header of its own. */
-function azureClient({ entry, key, log }: AdapterOptions): ClientOptions {
+function azureClient(options: AdapterOptions): ClientOptions {
+  const { entry, key, log } = options;
   const text = (...names: string[]): string | null => {
     const value = names.map((name) => entry[name]).find((found) => typeof found === 'string' && found !== '');
     return typeof value === 'string' ? value : null;
@@ -69,7 +71,8 @@ function azureClient({ entry, key, log }: AdapterOptions): ClientOptions {
   if (version === null) throw missing(key, 'api_version', 'a version of the API, such as 2024-10-21');
   if (!entry.api_key) throw missing(key, 'api_key', 'a key of the resource');
   const deployment = text('azure_deployment', 'deployment_name') ?? entry.model;
-  const base_url = `${endpoint.replace(/\/+$/, '')}/openai/deployments/${deployment}`;
+  const resource = cleanAddress(options, { name: 'azure_endpoint', address: endpoint });
+  const base_url = `${resource}/openai/deployments/${deployment}`;
   const client = toClientOptions({ entry: { ...entry, base_url, api_base: null }, key, log }, { ownKeys: AZURE_KEYS });
   const { configuration } = client.fields;
   const headers = { ...(configuration?.defaultHeaders as object), 'api-key': entry.api_key };

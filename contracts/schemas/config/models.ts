@@ -63,7 +63,7 @@ const mapping = z.record(z.string(), z.unknown());
 const oneLine = z.string().regex(/^[^\r\n]*$/, { error: 'must be one line', abort: true });
 const address = oneLine.regex(/^\S*$/, 'must hold no spaces');
 /** It becomes part of a header, which takes nothing else. */
-const secret = oneLine.regex(/^[\x21-\x7e]*$/, 'must hold only letters, digits and signs of ASCII, and no spaces');
+const secret = oneLine.regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces');
 
 /** One entry of `models[]`. Keys that the provider adapter understands are passed on. */
 export const modelConfigSchema = z

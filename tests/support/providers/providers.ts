@@ -110,4 +110,12 @@ export const PROVIDERS: readonly Provider[] = [
     sees: false,
     idleIs: 'transient',
   },
+  {
+    ...USUAL,
+    use: 'npm:@langchain/ollama#ChatOllama',
+    wire: ollamaWire,
+    thinking: { think: true },
+    pieces: false,
+    tellsLateErrors: false,
+  },
 ];

@@ -43,7 +43,7 @@ describe.each(PROVIDERS)('on a bad day, a model of $use', (provider) => {
   );
 
   it.each([
-    ['authentication_error', 'invalid api key', 'model_auth'],
+    ['authentication_error', 'authentication failed', 'model_auth'],
     ['rate_limit_error', 'rate limit reached', 'model_rate_limited'],
     ['insufficient_quota', 'the quota is used up', 'model_quota'],
   ])('that answers 200 with the document of an error, %s, has failed of that', async (type, message, code) => {
