@@ -63,6 +63,7 @@ export function checkDeployment(config: Config, env: EnvironmentVariables): Gate
   if (topology.several) severalProcesses(config, report);
   credentialGate(config, env, topology, report);
   agentStorageGate(config, report);
+  storageRemarks(config, report);
   return report;
 }
 
@@ -129,6 +130,15 @@ function severalProcesses(config: Config, to: GateReport): void {
   if (config.auth.local.throttle_storage === 'memory') {
     warn('auth.local.throttle_storage', 'each instance counts failed logins for itself', 'set it to auto');
   }
+  const { wechat } = config.channels;
+  if (wechat.enabled && wechat['qrcode_login_enabled'] === true && !wechat['bot_token']) {
+    const problem = 'only the instance that showed the QR code is logged in';
+    warn('channels.wechat.qrcode_login_enabled', problem, 'set a bot_token instead');
+  }
+  if (config.memory.enabled && config.memory.backend_config.retrieval_index_path === null) {
+    const problem = 'the index of the memory lies in the folder that all instances share, and needs one writer';
+    warn('memory.backend_config.retrieval_index_path', problem, 'set it to a folder of each instance');
+  }
 }
 
 /** Only what several instances cannot share: one connection of a bot. GitHub's webhooks reach any instance. */
@@ -171,4 +181,22 @@ function agentStorageGate({ agent_storage, database }: Config, to: GateReport): 
     problem: 'db keeps agents in the database, and database.backend is memory',
     remedy: 'set database.backend to postgres, or agent_storage.backend to file',
   });
+}
+
+/** Where a section asks for the database and the database is none that could do it, DeerFlow goes on in memory. */
+function storageRemarks({ auth, dedupe_storage, database }: Config, to: GateReport): void {
+  if (auth.local.throttle_storage === 'db' && database.backend === 'memory') {
+    to.warnings.push({
+      key: 'auth.local.throttle_storage',
+      problem: 'db counts failed logins in the database, and database.backend is memory',
+      remedy: 'set database.backend to postgres, or throttle_storage to auto',
+    });
+  }
+  if (dedupe_storage.backend === 'postgres' && database.backend !== 'postgres') {
+    to.warnings.push({
+      key: 'dedupe_storage.backend',
+      problem: `postgres needs PostgreSQL, and database.backend is ${database.backend}`,
+      remedy: 'set database.backend to postgres, or dedupe_storage.backend to auto',
+    });
+  }
 }

@@ -3,9 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Config } from '../contracts/schemas/config';
-import { SAFETY_DETECTORS, safetyDetectorName } from '../core/reply-policies';
-import { configError } from './config-error';
-import { unnumbered } from './config-error';
+import { configError, unnumbered } from './config-error';
 import type { ConfigSource } from './config-error';
 import type { EnvironmentVariables } from './environment-variables';
 import { CONFIG_VERSION } from './config-version';
@@ -16,6 +14,7 @@ import type { ConfigLocation } from './locate-config';
 import { moveOldKeys } from './old-keys';
 import { parseYaml } from './parse-yaml';
 import type { PlainValue } from './parse-yaml';
+import { refuseImpossible } from './refusals';
 import { validateConfig } from './validate';
 
 export interface LoadedConfig {
@@ -88,8 +87,7 @@ export function configFileName(path: string | null): string {
 
 function checkedConfig(document: ConfigDocument, env: EnvironmentVariables, source: ConfigSource): Config {
   const config = validateConfig(interpolate(document, env, source), source);
-  refuseIsolation(config, source);
-  refuseUnknownDetectors(config, source);
+  refuseImpossible(config, source);
   return config;
 }
 
@@ -99,20 +97,6 @@ function outdated(version: number, file: string): string[] {
     `Your ${file} (version ${version}) is outdated — the latest version is ${CONFIG_VERSION}. ` +
       'Run `npm run config:upgrade` to merge new fields into your config.',
   ];
-}
-
-/** Ignoring a wish for isolation would be worse than refusing to start. */
-function refuseIsolation({ sandbox }: Config, source: ConfigSource): void {
-  if (sandbox.network.mode === 'open') return;
-  const problem = `${sandbox.network.mode} cannot be kept by this kind of sandbox; set it to open or remove the line`;
-  throw configError(source, ['sandbox', 'network', 'mode'], problem);
-}
-
-function refuseUnknownDetectors({ safety_finish_reason: { detectors } }: Config, source: ConfigSource): void {
-  const unknown = detectors?.findIndex(({ use }) => safetyDetectorName(use) === null) ?? -1;
-  if (unknown < 0) return;
-  const known = Object.keys(SAFETY_DETECTORS).join(', ');
-  throw configError(source, ['safety_finish_reason', 'detectors', unknown, 'use'], `expected one of ${known}`);
 }
 
 function repeatedNames(config: Config, file: string): string[] {

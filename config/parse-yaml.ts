@@ -1,13 +1,18 @@
 /** Bytes of a YAML file to plain JSON-like data, with limits on what a hostile or broken file can cost. */
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
+import type { AppError } from '../contracts';
 import { configError, unnumbered } from './config-error';
 import type { ConfigSource } from './config-error';
+import { findFault } from './yaml-faults';
 
 const MAX_BYTES = 2 * 1024 * 1024;
 /** How often aliases may be expanded; a few hundred shared anchors are honest, a "billion laughs" file is not. */
 const MAX_ALIAS_COUNT = 1000;
 const MAX_DEPTH = 64;
+const TOO_DEEP = `expected at most ${MAX_DEPTH} nested levels`;
+/** Keys of a path that are named where it leads too deep. */
+const NAMED_LEVELS = 5;
 
 export type PlainValue = null | boolean | number | string | PlainValue[] | { [key: string]: PlainValue };
 
@@ -21,7 +26,8 @@ export interface ParsedYaml {
 export function parseYaml(bytes: Uint8Array, file: string): ParsedYaml {
   const text = decode(bytes, file);
   const lineCounter = new LineCounter();
-  const options = { schema: 'yaml-1.1', version: '1.1', uniqueKeys: true, merge: true, lineCounter } as const;
+  // The parser compares each key with each other, which for a large file takes minutes: `findFault` looks instead.
+  const options = { schema: 'yaml-1.1', version: '1.1', uniqueKeys: false, merge: true, lineCounter } as const;
   const document = parseDocument(text, options);
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
@@ -30,8 +36,10 @@ export function parseYaml(bytes: Uint8Array, file: string): ParsedYaml {
     const message = (problem.message.split('\n')[0] ?? '')
       .replace(/ at line \d+, column \d+:?$/, '')
       .replace(/:? *"(?:[^"\\]|\\.)*"?/g, '');
-    throw configError({ name: file, lineOf: () => line }, [], message);
+    throw errorAt(file, line, /call stack/.test(message) ? TOO_DEEP : message);
   }
+  const fault = findFault(document, lineCounter);
+  if (fault !== null) throw errorAt(file, fault.line, fault.problem);
   const source = sourceOf(file, document, lineCounter);
   let value: unknown;
   try {
@@ -61,6 +69,10 @@ function sourceOf(file: string, document: Document, lines: LineCounter): ConfigS
   };
 }
 
+function errorAt(file: string, line: number | null, problem: string): AppError {
+  return configError({ name: file, lineOf: () => line }, [], problem);
+}
+
 function decode(bytes: Uint8Array, file: string): string {
   if (bytes.byteLength > MAX_BYTES) {
     throw configError(file, [], `expected at most ${MAX_BYTES} bytes, got ${bytes.byteLength}`);
@@ -75,7 +87,7 @@ function decode(bytes: Uint8Array, file: string): string {
 
 /** Copies the value so that nothing is shared, and refuses what JSON cannot express, such as dates and binary data. */
 function toPlain(value: unknown, source: ConfigSource, path: Array<string | number>): PlainValue {
-  if (path.length > MAX_DEPTH) throw configError(source, path, `expected at most ${MAX_DEPTH} nested levels`);
+  if (path.length > MAX_DEPTH) throw configError(source, path.slice(0, NAMED_LEVELS), TOO_DEEP);
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (Array.isArray(value)) return value.map((item, index) => toPlain(item, source, [...path, index]));

@@ -38,7 +38,7 @@ export function validateConfig({ value, fromEnvironment }: Interpolated, source:
 /** Works on the copy that interpolation made; returns whether anything changed. */
 function convertText(root: unknown, issues: readonly Issue[], fromEnvironment: ReadonlySet<string>): boolean {
   let changed = false;
-  for (const issue of issues) {
+  for (const issue of issues.flatMap(alternatives)) {
     if (issue.code !== 'invalid_type' || !fromEnvironment.has(dottedKey(issue.path))) continue;
     const parent = valueAt(root, issue.path.slice(0, -1));
     const last = issue.path.at(-1);
@@ -50,6 +50,13 @@ function convertText(root: unknown, issues: readonly Issue[], fromEnvironment: R
     changed = true;
   }
   return changed;
+}
+
+/** Where several kinds of value are possible, what is wrong for each of them. */
+function alternatives(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const inner = issue.errors.flat();
+  return inner.map((one) => ({ ...one, path: [...issue.path, ...one.path] })).flatMap(alternatives);
 }
 
 function textAs(expected: string, text: string): number | boolean | undefined {
@@ -79,12 +86,32 @@ function describeIssue(issue: Issue, root: unknown): Problem[] {
     case 'too_big':
       return [{ path, problem: `expected ${describeBound(issue)}, got ${describeValue(valueAt(root, issue.path))}` }];
     case 'invalid_union':
-      return [{ path, problem: `expected another kind of value, got ${describeValue(valueAt(root, path))}` }];
+      return describeUnion(issue, root);
     case 'invalid_value':
       return [{ path, problem: `expected one of ${issue.values.map(String).join(', ')}` }];
     default:
       return [{ path, problem: `expected another value: ${issue.message}` }];
   }
+}
+
+/** What is wrong by the kind of value that was meant; where none was, all that could stand there. */
+function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>, root: unknown): Problem[] {
+  const { path } = issue;
+  const inner = issue.errors.map((issues) => issues.map((one) => ({ ...one, path: [...path, ...one.path] })));
+  const meant = inner.find((issues) => !issues.some((one) => isAnotherKind(one, path)));
+  if (meant !== undefined) return meant.flatMap((one) => describeIssue(one, root));
+  const kinds = inner.flatMap(([first]) => (first === undefined ? [] : kindsOf(first)));
+  const expected = kinds.length === 0 ? 'another kind of value' : [...new Set(kinds)].join(', or ');
+  return [{ path, problem: `expected ${expected}, got ${describeValue(valueAt(root, path))}` }];
+}
+
+function isAnotherKind({ code, path }: Issue, place: readonly PropertyKey[]): boolean {
+  return (code === 'invalid_type' || code === 'invalid_value') && path.length === place.length;
+}
+
+function kindsOf(issue: Issue): string[] {
+  if (issue.code === 'invalid_type') return [TYPE_NAMES[issue.expected] ?? issue.expected];
+  return issue.code === 'invalid_value' ? issue.values.map(String) : [];
 }
 
 function describeBound(issue: Extract<Issue, { code: 'too_small' | 'too_big' }>): string {

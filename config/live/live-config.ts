@@ -54,11 +54,12 @@ export function createLiveConfig({ location, first, log, now = Date.now }: LiveC
     if (file.path === null && good !== null && good.path !== null) {
       throw configError(configFileName(good.path), [], 'expected the file to be there; it is gone');
     }
-    let fresh: ConfigDocument = {};
-    const loaded = parseConfigFile(file, location.env, (document) => {
-      fresh = document;
-      return started === null ? document : withKeysOf(document, started);
-    });
+    // A file that no process could start with is not taken in parts.
+    const asWritten = parseConfigFile(file, location.env);
+    const fresh = asWritten.document;
+    const kept = started;
+    const loaded =
+      kept === null ? asWritten : parseConfigFile(file, location.env, (document) => withKeysOf(document, kept));
     const late = written === null ? [] : changedStartupKeys(written, fresh);
     for (const warning of loaded.warnings) if (good?.warnings.includes(warning) !== true) log.warn({}, warning);
     if (late.length > 0) log.warn({ keys: late }, `takes effect after a restart: ${late.join(', ')}`);

@@ -43,7 +43,7 @@ export const checkpointerSchema = z
   .object({
     type: z.enum(['memory', 'sqlite', 'postgres']),
     connection_string: z.string().nullish(),
-    postgres_schema: z.string().nullish(),
+    postgres_schema: schemaName,
   })
   .nullish();
 

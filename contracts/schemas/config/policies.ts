@@ -29,6 +29,9 @@ export const tokenBudgetSchema = section({
   max_output_tokens: optionalWhole(),
   warn_threshold: share(0.8),
   hard_stop_threshold: share(1),
+}).refine((budget) => budget.hard_stop_threshold >= budget.warn_threshold, {
+  path: ['hard_stop_threshold'],
+  message: 'must not be below warn_threshold',
 });
 
 export const toolSearchSchema = section({
@@ -40,6 +43,10 @@ export const toolSearchSchema = section({
     .prefault(3),
 });
 
+const toolFrequency = z
+  .object({ warn: z.int().min(1), hard_limit: z.int().min(1) })
+  .refine(({ warn, hard_limit }) => hard_limit >= warn, { path: ['hard_limit'], message: 'must not be below warn' });
+
 export const loopDetectionSchema = section({
   enabled: flag(true),
   warn_threshold: whole(3, 1),
@@ -48,8 +55,16 @@ export const loopDetectionSchema = section({
   max_tracked_threads: whole(100, 1),
   tool_freq_warn: whole(30, 1),
   tool_freq_hard_limit: whole(50, 1),
-  tool_freq_overrides: z.record(z.string(), z.object({ warn: z.int().min(1), hard_limit: z.int().min(1) })).default({}),
-});
+  tool_freq_overrides: z.record(z.string(), toolFrequency).default({}),
+})
+  .refine((limits) => limits.hard_limit >= limits.warn_threshold, {
+    path: ['hard_limit'],
+    message: 'must not be below warn_threshold',
+  })
+  .refine((limits) => limits.tool_freq_hard_limit >= limits.tool_freq_warn, {
+    path: ['tool_freq_hard_limit'],
+    message: 'must not be below tool_freq_warn',
+  });
 
 export const toolProgressSchema = section({
   enabled: flag(false),

@@ -55,10 +55,23 @@ export const sandboxSchema = openSection({
   }),
 });
 
+/** Folders of agents that hold something else already. */
+const TAKEN_FOLDERS = ['/mnt/user-data', '/mnt/acp-workspace', '/mnt/integrations/lark-cli'];
+const CANONICAL_PATH = /^(\/(?!\.{1,2}(\/|$))[^/]+)+$/;
+
+const overlaps = (one: string, other: string) => `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
+
 export const skillsSchema = section({
   use: optionalText,
   path: z.string().optional(),
-  container_path: text('/mnt/skills'),
+  container_path: z
+    .string()
+    .regex(CANONICAL_PATH, 'must be an absolute path without . or .. and without a slash at its end')
+    .refine(
+      (path) => !TAKEN_FOLDERS.some((folder) => overlaps(path, folder)),
+      `must not overlap ${TAKEN_FOLDERS.join(', ')}`,
+    )
+    .default('/mnt/skills'),
   deferred_discovery: flag(false),
 });
 

@@ -121,7 +121,7 @@ describe('what an operator reads when a value is wrong', () => {
     ['sandbox:\n  mounts:\n    - {host: /a}\n', /^config\.yaml:3: sandbox\.mounts\[0\]\.host_path: expected text/],
     ['modles: []\n', /^config\.yaml:1: modles: unknown key; expected one of config_version, log_level, logging/],
     ['tool_output: {storage_subdir: a/b}\n', /^config\.yaml:1: tool_output\.storage_subdir: .*one path segment/],
-    ['a: 1\na: 2\n', 'config.yaml:2: Map keys must be unique'],
+    ['a: 1\na: 2\n', 'config.yaml:2: a: expected each key once, line 1 has it too'],
     ['title:\n\tenabled: true\n', 'config.yaml:2: Tabs are not allowed as indentation'],
     ['a: [1\n', /^config\.yaml:\d: /],
     ['a: !custom x\n', 'config.yaml:1: Unresolved tag: !custom'],
