@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { configFile } from '../config';
+import { configFile, withEnvironmentFile } from '../config';
 import { AppError } from '../contracts';
 import { writeFileAtomically } from '../workers/stack/atomic-file';
 import { runCommand } from '../workers/stack/command';
@@ -25,7 +25,9 @@ async function main(): Promise<void> {
   const example = join(findInstallation(), 'config.example.yaml');
   if (!existsSync(example))
     throw new AppError('configuration', 'config.example.yaml is missing from this installation.');
-  const file = configFile({ path: options.config, env: process.env, cwd: process.cwd() });
+  const cwd = process.cwd();
+  // As a start finds it, which also reads the `.env` file.
+  const file = configFile({ path: options.config, env: withEnvironmentFile(process.env, cwd), cwd });
   const name = basename(file);
   if (!existsSync(file)) {
     if (!options.dryRun) copyFileSync(example, file);
