@@ -12,9 +12,11 @@ const LOCAL_CLASSES = new Set([
 export function createSandboxProvider(options: LocalSandboxProviderOptions): SandboxProvider {
   const { use } = options.config.sandbox;
   if (LOCAL_CLASSES.has(use)) return createLocalSandboxProvider(options);
+  const problem = `The sandbox provider ${use} is not available`;
+  options.log?.warn({ key: 'sandbox.use' }, `${problem}: runs that need files or commands will fail`);
   return {
     commandsAllowed: false,
-    acquire: () => Promise.reject(new AppError('configuration', `The sandbox provider ${use} is not available`)),
+    acquire: () => Promise.reject(new AppError('configuration', problem)),
     shutdown: async () => undefined,
   };
 }

@@ -12,6 +12,8 @@ export interface RunSetupsOptions {
   env: EnvironmentVariables;
   configurations: RunConfigurationStore;
   build: (config: Config) => Promise<RunSetup>;
+  /** Told of each configuration that runs will begin with from now on. */
+  onNewest?: (setup: RunSetup) => void;
   log: Logger;
   /** Setups kept; one that is asked for later is made again. */
   maxSetups?: number;
@@ -33,7 +35,7 @@ interface Newest {
 const MAX_SETUPS = 20;
 
 export function createRunSetups(options: RunSetupsOptions): RunSetups {
-  const { live, env, configurations, build, log, maxSetups = MAX_SETUPS } = options;
+  const { live, env, configurations, build, onNewest, log, maxSetups = MAX_SETUPS } = options;
   const kept = new Map<string, Kept>();
   const underWay = new Map<string, Promise<RunSetup>>();
   let newest: Newest | null = null;
@@ -48,6 +50,7 @@ export function createRunSetups(options: RunSetupsOptions): RunSetups {
   async function setUp(loaded: LoadedConfig): ReturnType<RunSetups['newest']> {
     const { hash, body, hasPlaces } = takeSnapshot(loaded.document);
     const setup = await build(loaded.config);
+    onNewest?.(setup);
     keep(hash, { body, hasPlaces, secretsOf: loaded.signature, setup });
     return { ...setup, hash, body };
   }

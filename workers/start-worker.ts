@@ -26,6 +26,7 @@ import { createSandboxProvider, createThreadPaths } from '../sandbox';
 import { boundedGateway, createRunGateway, openTemporal } from '../temporal';
 import { createToolRegistry, parseWriteLimit } from '../tools';
 import { prepareNamespace } from './prepare-namespace';
+import { remarkOnSetup } from './remark-on-setup';
 import { createRunSetups } from './run-setups';
 import { runTogether } from './run-together';
 import { waitFor } from './wait-for';
@@ -110,6 +111,7 @@ export async function startWorker({ environment, env, live, log }: WorkerOptions
       live: withMoreModels(live, () => managedModels.current()),
       env,
       configurations: stores.configurations,
+      onNewest: (setup) => remarkOnSetup(setup, log),
       log,
       async build(config) {
         // Started for the first configuration without a model, and then kept for those that may follow.

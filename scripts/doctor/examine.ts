@@ -8,6 +8,7 @@ import { checkConfiguration } from './checks/configuration';
 import { checkDatabase } from './checks/database';
 import { checkModels } from './checks/models';
 import { checkTemporal } from './checks/temporal';
+import { checkTools } from './checks/tools';
 import type { Finding } from './finding';
 import type { DoctorOptions } from './options';
 import { findServers } from './servers';
@@ -36,7 +37,7 @@ export async function examine(options: DoctorOptions, { env, cwd }: ExamineConte
   if (configuration.loaded !== null) {
     const { config } = configuration.loaded;
     const log = createLogger({ level: 'silent', name: 'doctor' });
-    findings.push(...(await checkModels({ config, env: stack.env, live: options.live, log })));
+    findings.push(...checkTools(config), ...(await checkModels({ config, env: stack.env, live: options.live, log })));
   }
   return findings;
 }

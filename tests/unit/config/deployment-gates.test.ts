@@ -45,6 +45,15 @@ describe('a single process', () => {
     expect(refusedKeys({ ...memory, database: { backend: 'sqlite' } })).toEqual([]);
   });
 
+  it('starts with a warning where the database that a section asks for is memory', () => {
+    const throttle = { auth: { local: { throttle_storage: 'db' } } };
+    const dedupe = { dedupe_storage: { backend: 'postgres' } };
+    const found = report({ ...throttle, ...dedupe, database: { backend: 'memory' } });
+    expect(found.refused).toEqual([]);
+    expect(found.warnings.map(({ key }) => key)).toEqual(['auth.local.throttle_storage', 'dedupe_storage.backend']);
+    expect(report({ ...throttle, ...dedupe, ...POSTGRES })).toEqual({ refused: [], warnings: [] });
+  });
+
   it('that says its scheduler shares work needs a database to share', () => {
     expect(refusedKeys({ scheduler: { multi_instance: true } })).toEqual(['database.backend']);
     expect(refusedKeys({ scheduler: { multi_instance: true }, ...POSTGRES })).toEqual([]);
@@ -90,6 +99,28 @@ describe('several processes', () => {
     expect(refusedKeys(document, SEVERAL)).toEqual(['DEER_FLOW_CREDENTIALS_KEY']);
     expect(refusedKeys(document, { ...SEVERAL, DEER_FLOW_CREDENTIALS_KEY: 'a-key' })).toEqual([]);
     expect(refusedKeys(document, { GATEWAY_WORKERS: '2' })).toEqual([]);
+  });
+
+  it('are warned of what each of them would do for itself', () => {
+    const usual = report(POSTGRES, SEVERAL).warnings.map(({ key }) => key);
+    expect(usual).toEqual(
+      expect.arrayContaining(['agent_storage.backend', 'memory.backend_config.retrieval_index_path']),
+    );
+    const warned = (document: Document) =>
+      report({ ...POSTGRES, ...document }, SEVERAL)
+        .warnings.map(({ key }) => key)
+        .filter((key) => !usual.includes(key));
+    expect(warned({ dedupe_storage: { backend: 'memory' } })).toEqual(['dedupe_storage.backend']);
+    expect(warned({ auth: { local: { throttle_storage: 'memory' } } })).toEqual(['auth.local.throttle_storage']);
+    const wechat = { enabled: true, qrcode_login_enabled: true };
+    expect(warned({ channels: { wechat } })).toEqual(['channels.wechat.qrcode_login_enabled']);
+    expect(warned({ channels: { wechat: { ...wechat, bot_token: 't' } } })).toEqual([]);
+    const own = { agent_storage: { backend: 'db' }, memory: { backend_config: { retrieval_index_path: '/own' } } };
+    const { refused, warnings } = report({ ...POSTGRES, ...own }, SEVERAL);
+    expect(refused).toEqual([]);
+    const left = warnings.map(({ key }) => key);
+    expect(left).not.toContain('agent_storage.backend');
+    expect(left).not.toContain('memory.backend_config.retrieval_index_path');
   });
 
   it('are told everything at once, with the way back, before anything starts', () => {

@@ -128,9 +128,43 @@ describe('the .env file', () => {
     expect(() => withEnvironmentFile(env, folder)).not.toThrow('hidden');
   });
 
-  it('is not looked for where dotenv is switched off', () => {
+  it.each(['1', 'true', 'T', 'Yes', 'y'])('is not looked for where dotenv is switched off with %j', (word) => {
     write('.env', 'A=file\n');
-    expect(withEnvironmentFile({ PYTHON_DOTENV_DISABLED: '1' }, folder)).not.toHaveProperty('A');
+    write('named.env', '');
+    expect(withEnvironmentFile({ PYTHON_DOTENV_DISABLED: word }, folder)).not.toHaveProperty('A');
+    expect(() =>
+      withEnvironmentFile({ PYTHON_DOTENV_DISABLED: word, DEER_FLOW_ENV_FILE: 'named.env' }, folder),
+    ).toThrow(/^DEER_FLOW_ENV_FILE: .*PYTHON_DOTENV_DISABLED/);
+  });
+
+  it.each(['', '0', 'false', 'no', 'on', 'off'])('is looked for with PYTHON_DOTENV_DISABLED=%j', (word) => {
+    write('.env', 'A=file\n');
+    expect(withEnvironmentFile({ PYTHON_DOTENV_DISABLED: word }, folder)).toHaveProperty('A', 'file');
+  });
+
+  it('lies in the project root; one beside the configuration or below a path of another folder is not read', () => {
+    for (const name of ['root', 'beside']) mkdirSync(join(folder, name));
+    write('.env', 'A=working folder\n');
+    write('root/.env', 'A=root\n');
+    write('beside/.env', 'A=beside\n');
+    write('beside/config.yaml', '');
+    const env = { DEER_FLOW_PROJECT_ROOT: 'root', DEER_FLOW_CONFIG_PATH: 'beside/config.yaml' };
+    expect(withEnvironmentFile(env, folder)).toMatchObject({ A: 'root' });
+    // A named file is looked for from the working folder, wherever the project is.
+    expect(withEnvironmentFile({ ...env, DEER_FLOW_ENV_FILE: '.env' }, folder)).toMatchObject({ A: 'working folder' });
+  });
+
+  it('may have a byte order mark, CRLF lines, quotes, comments and values with signs; a folder of its name is none', () => {
+    write('.env', '\ufeffA=one\r\nexport B="t w o" # note\r\n\r\n# C=no\r\nD=\'$A#x=y\'\r\nnot a line\r\nE=\r\n');
+    expect(withEnvironmentFile({}, folder)).toEqual({ A: 'one', B: 't w o', D: '$A#x=y', E: '' });
+    rmSync(join(folder, '.env'));
+    mkdirSync(join(folder, '.env'));
+    expect(withEnvironmentFile({ A: 'process' }, folder)).toEqual({ A: 'process' });
+  });
+
+  it('of bytes that are no text gives none of its variables', () => {
+    write('.env', Buffer.from('A=one\nB=\xff\n', 'latin1'));
+    expect(() => withEnvironmentFile({}, folder)).toThrow('.env: expected a file of UTF-8 text');
   });
 
   it('gives provider libraries their keys through the process environment', () => {

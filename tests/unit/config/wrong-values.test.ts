@@ -9,9 +9,8 @@ import { AppError } from '../../../contracts';
 import { configSchema } from '../../../contracts/schemas/config';
 
 /** Each key of the schema, one after the other, with a value that it cannot have. The rest of its section is right. */
-const DOCUMENT = parse(readFileSync(join(__dirname, '../../fixtures/every-key.yaml'), 'utf8'), {
-  version: '1.1',
-}) as Record<string, unknown>;
+const FIXTURE = join(__dirname, '../../fixtures/every-key.yaml');
+const DOCUMENT = parse(readFileSync(FIXTURE, 'utf8'), { version: '1.1' }) as Record<string, unknown>;
 const ENV = { EXAMPLE_KEY: 'a-secret', EXAMPLE_PACE: '60' };
 
 type Path = ReadonlyArray<string | number>;
@@ -125,6 +124,24 @@ describe('a whole number', () => {
     expect(refusal(path, true)).toContain(` ${key}: expected a number, got true`);
     expect(refusal(path, '12')).toContain(` ${key}: expected a number, got text`);
     expect(refusal(path, 1.5)).toContain(` ${key}: expected a whole number, got 1.5`);
+  });
+});
+
+describe('a whole number in a variable', () => {
+  const usual = loadConfig({ path: FIXTURE, env: ENV, cwd: '/' }).config;
+  const inVariable = (path: Path, text: string) => {
+    writeFileSync(join(folder, 'config.yaml'), stringify(changed(path, '$DIGITS')));
+    return loadConfig({ env: { ...ENV, DIGITS: text }, cwd: folder }).config;
+  };
+  const valueAt = (root: unknown, path: Path) =>
+    path.reduce<unknown>((value, part) => (value instanceof Object ? Reflect.get(value, part) : undefined), root);
+
+  it.each(INTEGERS)('is decimal digits, and nothing looser: %s', (key, path) => {
+    const digits = String(key === CLAMPED[0] ? 5 : valueAt(usual, path));
+    expect(valueAt(inVariable(path, ` ${digits} `), path)).toBe(valueAt(usual, path));
+    for (const text of [`+${digits}`, `${digits}.0`, '1e3', 'abc', '-1', '', '0x10', '1_000']) {
+      expect(() => inVariable(path, text)).toThrow(`: ${key}: expected a number, got`);
+    }
   });
 });
 

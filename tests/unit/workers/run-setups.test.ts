@@ -48,8 +48,10 @@ function worker(env: Record<string, string> = {}) {
     return Promise.resolve({ config } as RunSetup);
   };
   let built = 0;
-  const setups = createRunSetups({ live, env, configurations, build, log, maxSetups: 3 });
-  return { setups, built: () => built };
+  const told: number[] = [];
+  const onNewest = ({ config }: RunSetup) => void told.push(config.recursion_limit);
+  const setups = createRunSetups({ live, env, configurations, build, onNewest, log, maxSetups: 3 });
+  return { setups, built: () => built, told };
 }
 
 async function begun(setups: ReturnType<typeof worker>['setups']): Promise<{ configHash: string }> {
@@ -83,6 +85,20 @@ test('many steps that meet an unknown configuration read and build it once', asy
   const { setups, built } = worker();
   await Promise.all(Array.from({ length: 20 }, () => setups.of(run)));
   expect([reads, built()]).toEqual([1, 1]);
+});
+
+test('each configuration that runs begin with is told once, one that is fetched for an older run never', async () => {
+  await write([model('k')], 11);
+  const run = await begun(worker().setups);
+  await write([model('k')], 22);
+  const { setups, told } = worker();
+  await setups.newest();
+  await setups.newest();
+  await setups.of(run);
+  expect(told).toEqual([22]);
+  await write([model('k')], 33);
+  await setups.newest();
+  expect(told).toEqual([22, 33]);
 });
 
 test('a secret that was changed in the file is used by runs that began before', async () => {
