@@ -112,7 +112,7 @@ function readBytes(path: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     throw configError(basename(path), [], `expected a readable file (${code})`);
   }
 }

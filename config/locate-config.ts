@@ -1,5 +1,6 @@
 /** Which file is the configuration: argument, then DEER_FLOW_CONFIG_PATH, then `config.yaml` in the project root. */
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { resolve } from 'node:path';
 import { configError } from './config-error';
 import type { EnvironmentVariables } from './environment-variables';
@@ -17,7 +18,7 @@ export function projectRoot(env: EnvironmentVariables, cwd: string): string {
   const named = env.DEER_FLOW_PROJECT_ROOT;
   if (named === undefined || named === '') return cwd;
   const root = resolve(cwd, named);
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!found(statSync, root)?.isDirectory()) {
     throw configError('DEER_FLOW_PROJECT_ROOT', [], 'expected the path of an existing folder');
   }
   return root;
@@ -29,7 +30,8 @@ export function locateConfig({ path, env, cwd }: ConfigLocation): string | null 
   const named = env.DEER_FLOW_CONFIG_PATH;
   if (named !== undefined && named !== '') return existing(resolve(cwd, named), 'DEER_FLOW_CONFIG_PATH');
   const usual = resolve(projectRoot(env, cwd), DEFAULT_NAME);
-  return statSync(usual, { throwIfNoEntry: false }) === undefined ? null : usual;
+  // A link that leads nowhere is a file that cannot be read, not the wish for the defaults.
+  return found(lstatSync, usual) === null ? null : usual;
 }
 
 /** Where the configuration file is, or would be. */
@@ -38,8 +40,17 @@ export function configFile(location: ConfigLocation): string {
 }
 
 function existing(path: string, source: string): string {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
+  if (!found(statSync, path)?.isFile()) {
     throw configError(source, [], 'expected the path of an existing configuration file');
   }
   return path;
+}
+
+/** What is at a path; null where nothing is, or where the path cannot be followed. */
+function found(look: (path: string) => Stats, path: string): Stats | null {
+  try {
+    return look(path);
+  } catch {
+    return null;
+  }
 }

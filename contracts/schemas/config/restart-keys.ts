@@ -2,6 +2,7 @@
 export const RESTART_KEYS: readonly string[] = [
   'agent_storage',
   'auth.local.throttle_storage',
+  'blob_storage',
   'channel_connections',
   'channels',
   'checkpointer',
