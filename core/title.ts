@@ -1,5 +1,5 @@
 import type { Message } from '../contracts';
-import { contentText } from './text';
+import { contentText, storableText } from './text';
 
 const LOCAL_TITLE_CHARS = 50;
 const ELLIPSIS = '...';
@@ -45,7 +45,7 @@ export function titleRequest(messages: readonly Message[], { template, maxWords 
 
 /** The title in a model's answer; null where it holds none. */
 export function titleFromReply(text: string, maxChars: number): string | null {
-  const line = withoutThinking(text).replaceAll(/\s+/g, ' ').trim();
+  const line = withoutThinking(storableText(text)).replaceAll(/\s+/g, ' ').trim();
   const title = Array.from(line.replaceAll(/^["'“”„«»‘’]+|["'“”„«»‘’]+$/g, '').trim());
   return title.length === 0 ? null : title.slice(0, maxChars).join('').trimEnd();
 }

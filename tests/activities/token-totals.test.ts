@@ -122,6 +122,14 @@ test('a title that nobody wrote costs nothing', async () => {
   expect(await totals(threadId)).toMatchObject({ middleware: 0, byModel: { scripted: { tokens: 330, runs: 1 } } });
 });
 
+test('a title with characters that the database does not store is asked for once, and the run ends', async () => {
+  suite.model.script('namer', [say('A\u0000title', { usage: [30, 3] })]);
+  const { threadId, runId } = await answeredRun();
+  await finish(runId);
+  expect(await suite.db.stores.runs.load(runId)).toMatchObject({ status: 'success', llmCallCount: 3 });
+  expect((await suite.db.stores.log.state(threadId)).channels['title']).toBe('A\ufffdtitle');
+});
+
 test('a title whose commit is refused, because the run has ended meanwhile, counts nothing', async () => {
   suite.model.script('namer', [say('Too late', { usage: [30, 3] })]);
   const { threadId, runId } = await answeredRun();

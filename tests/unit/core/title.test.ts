@@ -55,6 +55,8 @@ describe('the title in a model’s answer', () => {
     ['y'.repeat(80), 'y'.repeat(60)],
     ['<think>never closed', null],
     ['""', null],
+    // What a database cannot store.
+    ['A\u0000B \ud83d', 'A\ufffdB \ufffd'],
   ])('%j is %j', (text, title) => {
     expect(titleFromReply(text, 60)).toBe(title);
   });
