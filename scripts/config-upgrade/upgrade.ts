@@ -13,6 +13,8 @@ export interface Upgrade {
 }
 
 const OPTIONS = { version: '1.1', merge: true, keepSourceTokens: true } as const;
+/** As often as a server that reads the file expands aliases. */
+const MAX_ALIAS_COUNT = 1000;
 /** Class paths of the first layout, which began with the folder of the source. */
 const OLD_CLASS_PATH = /(["'\s])src\.(community|sandbox|models|tools)\./g;
 
@@ -23,7 +25,10 @@ export function upgradeConfig(own: string, example: string): Upgrade {
   const document = parse(from < 1 ? own.replaceAll(OLD_CLASS_PATH, '$1deerflow.$2.') : own, 'The configuration');
   if (document.contents === null) document.contents = document.createNode({});
   const added: string[] = [];
-  if (isMap(document.contents) && isMap(target.contents)) addMissing(document.contents, target.contents, '', added);
+  if (isMap(document.contents) && isMap(target.contents)) {
+    const known = document.toJS({ maxAliasCount: MAX_ALIAS_COUNT }) as Values;
+    addMissing({ own: document.contents, known, example: target.contents, prefix: '', added });
+  }
   document.set('config_version', to);
   return { text: document.toString({ lineWidth: 0 }), from, to, added };
 }
@@ -49,19 +54,29 @@ function versionOf(document: Document): number {
   return typeof version === 'number' && Number.isInteger(version) ? version : 0;
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
+interface Merge {
+  own: YAMLMap;
+  /** What the mapping says, keys that it takes from an anchor included. */
+  known: Values;
+  example: YAMLMap;
+  prefix: string;
+  added: string[];
+}
+
 /** Mappings are merged key by key; lists and values that are there stay as they are, also when they are null. */
-function addMissing(own: YAMLMap, example: YAMLMap, prefix: string, added: string[]): void {
+function addMissing({ own, known, example, prefix, added }: Merge): void {
   for (const pair of example.items) {
     const key = keyOf(pair);
     if (key === null) continue;
     const name = prefix === '' ? key : `${prefix}.${key}`;
     const present = own.items.find((item) => keyOf(item) === key);
-    if (present === undefined) {
-      if (name === 'config_version') continue;
+    if (present !== undefined && isMap(present.value) && isMap(pair.value)) {
+      addMissing({ own: present.value, known: known[key] as Values, example: pair.value, prefix: name, added });
+    } else if (present === undefined && !(key in known) && name !== 'config_version') {
       own.add(pair);
       added.push(name);
-    } else if (isMap(present.value) && isMap(pair.value)) {
-      addMissing(present.value, pair.value, name, added);
     }
   }
 }

@@ -30,6 +30,15 @@ describe('bringing a configuration to the newest layout', () => {
     expect(value['sandbox']).toBeNull();
   });
 
+  it('keeps what a section takes from an anchor', () => {
+    const example = 'config_version: 2\ntitle:\n  enabled: true\n  max_chars: 60\n';
+    const text = upgraded('x: &mine {enabled: false}\ntitle:\n  <<: *mine\n', example);
+    expect((parse(text, { merge: true }) as Record<string, unknown>)['title']).toEqual({
+      enabled: false,
+      max_chars: 60,
+    });
+  });
+
   it('does nothing the second time, and nothing to a newer file', () => {
     expect(upgradeConfig(upgraded('title: {}\n'), EXAMPLE)).toMatchObject({ text: null, from: CONFIG_VERSION });
     expect(upgradeConfig(`config_version: ${CONFIG_VERSION + 1}\n`, EXAMPLE).text).toBeNull();
