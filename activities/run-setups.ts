@@ -19,6 +19,9 @@ export interface NewestSetup extends RunSetup {
 export interface RunSetups {
   /** For runs that begin, and for what belongs to no run. */
   newest(): Promise<NewestSetup>;
-  /** The one that a run began with. Throws `configuration` where it cannot be had any more. */
-  of(run: { configHash: string | null }): Promise<RunSetup>;
+  /**
+   * The one that a run began with. Throws `configuration` where it cannot be had any more; a model that the run does not
+   * use may be missing from it.
+   */
+  of(run: { configHash: string | null; modelName?: string | null }): Promise<RunSetup>;
 }

@@ -1,6 +1,6 @@
 /** The configurations that this worker's runs began with, and what is made of them: models and tools. */
 import type { RunSetup, RunSetups } from '../activities';
-import { restoreSnapshot, takeSnapshot } from '../config';
+import { lostModels, restoreSnapshot, takeSnapshot } from '../config';
 import type { EnvironmentVariables, LiveConfig, LoadedConfig } from '../config';
 import { AppError, isAppError } from '../contracts';
 import type { Config } from '../contracts/schemas/config';
@@ -24,6 +24,8 @@ interface Kept {
   hasPlaces: boolean;
   /** Signature of the configuration that its secrets are from. */
   secretsOf: string;
+  /** Models that are missing, because their secrets are gone. */
+  lost: ReturnType<typeof lostModels>;
   setup: RunSetup;
 }
 
@@ -37,7 +39,7 @@ const MAX_SETUPS = 20;
 export function createRunSetups(options: RunSetupsOptions): RunSetups {
   const { live, env, configurations, build, onNewest, log, maxSetups = MAX_SETUPS } = options;
   const kept = new Map<string, Kept>();
-  const underWay = new Map<string, Promise<RunSetup>>();
+  const underWay = new Map<string, Promise<Kept>>();
   let newest: Newest | null = null;
 
   function keep(hash: string, entry: Kept): void {
@@ -51,7 +53,7 @@ export function createRunSetups(options: RunSetupsOptions): RunSetups {
     const { hash, body, hasPlaces } = takeSnapshot(loaded.document);
     const setup = await build(loaded.config);
     onNewest?.(setup);
-    keep(hash, { body, hasPlaces, secretsOf: loaded.signature, setup });
+    keep(hash, { body, hasPlaces, secretsOf: loaded.signature, lost: new Map(), setup });
     return { ...setup, hash, body };
   }
 
@@ -66,42 +68,55 @@ export function createRunSetups(options: RunSetupsOptions): RunSetups {
     return result;
   }
 
-  async function restore(hash: string, known: Kept | undefined): Promise<RunSetup> {
+  async function restore(hash: string, known: Kept | undefined): Promise<Kept> {
     const body = known?.body ?? (await configurations.body(hash));
     if (body === null) throw new AppError('configuration', 'The configuration that this run began with is gone.');
     const loaded = live.current();
-    const setup = await build(restoreSnapshot(body, loaded.document, env));
-    keep(hash, { body, hasPlaces: body.includes('"$secret"'), secretsOf: loaded.signature, setup });
-    return setup;
+    const lost = lostModels(body, loaded.document);
+    // Not those that this worker still has.
+    for (const [name, problem] of lost) if (known?.lost.has(name) === false) throw problem;
+    const setup = await build(restoreSnapshot(body, loaded.document, env, lost));
+    const hasPlaces = body.includes('"$secret"');
+    const entry = { body, hasPlaces, secretsOf: loaded.signature, lost, setup };
+    keep(hash, entry);
+    return entry;
   }
 
   /** With the secrets of today; a run that this worker knows goes on with its own where there are none any more. */
-  async function refresh(hash: string, known: Kept | undefined): Promise<RunSetup> {
+  async function refresh(hash: string, known: Kept | undefined): Promise<Kept> {
     try {
       return await restore(hash, known);
     } catch (error) {
       if (known === undefined || !isAppError(error, 'configuration')) throw error;
       log.warn({ err: error }, 'a run goes on with secrets that are no longer in the configuration');
-      keep(hash, { ...known, secretsOf: live.current().signature });
-      return known.setup;
+      const entry = { ...known, secretsOf: live.current().signature };
+      keep(hash, entry);
+      return entry;
     }
+  }
+
+  async function entryOf(hash: string): Promise<Kept> {
+    const known = kept.get(hash);
+    if (known !== undefined && (!known.hasPlaces || known.secretsOf === live.current().signature)) {
+      keep(hash, known);
+      return known;
+    }
+    // Many steps may ask at once; they share one.
+    const shared = underWay.get(hash);
+    if (shared !== undefined) return shared;
+    const refreshed = refresh(hash, known).finally(() => underWay.delete(hash));
+    underWay.set(hash, refreshed);
+    return refreshed;
   }
 
   return {
     newest: async () => setUpNewest(),
-    async of({ configHash }) {
+    async of({ configHash, modelName = null }) {
       if (configHash === null) return setUpNewest();
-      const known = kept.get(configHash);
-      if (known !== undefined && (!known.hasPlaces || known.secretsOf === live.current().signature)) {
-        keep(configHash, known);
-        return known.setup;
-      }
-      // Many steps may ask at once; they share one.
-      const shared = underWay.get(configHash);
-      if (shared !== undefined) return shared;
-      const refreshed = refresh(configHash, known).finally(() => underWay.delete(configHash));
-      underWay.set(configHash, refreshed);
-      return refreshed;
+      const { lost, setup } = await entryOf(configHash);
+      const problem = lost.get(modelName);
+      if (problem !== undefined) throw problem;
+      return setup;
     },
   };
 }

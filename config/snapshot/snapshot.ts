@@ -52,38 +52,85 @@ export function takeSnapshot(source: ConfigDocument): ConfigSnapshot {
 }
 
 /**
- * The configuration that a snapshot was taken of, with the secrets of the one that is in force now.
+ * The configuration that a snapshot was taken of, with the secrets of the one that is in force now, and without the
+ * models of these names.
  *
  * Throws `AppError('configuration')`, which names the place, where a secret is no longer there or has become one for
  * another address.
  */
-export function restoreSnapshot(body: string, newest: ConfigDocument, env: EnvironmentVariables): Config {
+export function restoreSnapshot(
+  body: string,
+  newest: ConfigDocument,
+  env: EnvironmentVariables,
+  without: ReadonlyMap<string | null, unknown> = new Map(),
+): Config {
+  const { stored, problemOf, texts } = compare(body, newest);
+  const models = modelsOf(stored).filter((entry) => !without.has(nameIn(entry)));
+  const wanted = 'models' in stored ? { ...stored, models } : stored;
+  for (const place of placesIn(wanted)) {
+    const problem = problemOf(place);
+    if (problem !== null) throw problem;
+  }
+  const source = fill(wanted, texts) as ConfigDocument;
+  return configFromDocument(withKeysOf(source, newest, PROCESS_KEYS), env);
+}
+
+/**
+ * The models of a snapshot whose secrets cannot be had any more, each with the error that says so; the one that runs
+ * have which name none is also under null.
+ */
+export function lostModels(body: string, newest: ConfigDocument): ReadonlyMap<string | null, AppError> {
+  const { stored, problemOf } = compare(body, newest);
+  const lost = new Map<string | null, AppError>();
+  modelsOf(stored).forEach((entry, index) => {
+    const problem = placesIn(entry)
+      .map(problemOf)
+      .find((found) => found !== null);
+    if (problem === undefined) return;
+    lost.set(nameIn(entry), problem);
+    if (index === 0) lost.set(null, problem);
+  });
+  return lost;
+}
+
+interface Comparison {
+  stored: { [key: string]: PlainValue };
+  /** The texts in force, by their places. */
+  texts: ReadonlyMap<string, string>;
+  /** Why the secret of a place cannot be used; null where it can. */
+  problemOf: (place: string) => AppError | null;
+}
+
+function compare(body: string, newest: ConfigDocument): Comparison {
+  const stored = JSON.parse(body) as Comparison['stored'];
   const texts = textsByPlace(newest);
-  const source = fill(JSON.parse(body) as PlainValue, (place) => secretAt(place, texts));
-  const receivers = textsByPlace(source as ConfigDocument);
-  for (const place of placesIn(JSON.parse(body) as PlainValue)) assertSameReceiver(place, receivers, texts);
-  return configFromDocument(withKeysOf(source as ConfigDocument, newest, PROCESS_KEYS), env);
+  const receivers = textsByPlace(fill(stored, texts) as ConfigDocument);
+  return {
+    stored,
+    texts,
+    problemOf: (place) =>
+      texts.has(place) ? otherReceiver(place, receivers, texts) : missing(place, 'is no longer there'),
+  };
 }
 
-function secretAt(place: string, texts: ReadonlyMap<string, string>): string {
-  const text = texts.get(place);
-  if (text === undefined) throw missing(place, 'is no longer there');
-  return text;
+function modelsOf({ models }: Comparison['stored']): PlainValue[] {
+  return Array.isArray(models) ? models : [];
 }
 
-function assertSameReceiver(
+function otherReceiver(
   place: string,
   before: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,
-): void {
+): AppError | null {
   for (let parent = parentOf(place); parent !== ''; parent = parentOf(parent)) {
     for (const key of RECEIVER_KEYS) {
       const receiver = `${parent}.${key}`;
       if (receiver !== place && before.get(receiver) !== now.get(receiver)) {
-        throw missing(place, `is for another ${key} now`);
+        return missing(place, `is for another ${key} now`);
       }
     }
   }
+  return null;
 }
 
 function parentOf(place: string): string {
@@ -125,10 +172,15 @@ function walk(value: PlainValue, at: { key: string; place: string; secret: boole
 
 /** The first entry of a name has it; another one is known by where it is. */
 function nameOf(item: PlainValue, index: number, taken: Set<string>): string {
-  const name = typeof item === 'object' && item !== null && !Array.isArray(item) ? item['name'] : undefined;
-  if (typeof name !== 'string' || taken.has(name)) return String(index);
+  const name = nameIn(item);
+  if (name === null || taken.has(name)) return String(index);
   taken.add(name);
   return name;
+}
+
+function nameIn(item: PlainValue): string | null {
+  const name = typeof item === 'object' && item !== null && !Array.isArray(item) ? item['name'] : undefined;
+  return typeof name === 'string' ? name : null;
 }
 
 function placeOf(value: PlainValue): string | null {
@@ -137,12 +189,13 @@ function placeOf(value: PlainValue): string | null {
   return typeof place === 'string' ? place : null;
 }
 
-function fill(value: PlainValue, resolve: (place: string) => string): PlainValue {
+/** With the texts of its places; one that is not there is left empty. */
+function fill(value: PlainValue, texts: ReadonlyMap<string, string>): PlainValue {
   const place = placeOf(value);
-  if (place !== null) return resolve(place);
-  if (Array.isArray(value)) return value.map((item) => fill(item, resolve));
+  if (place !== null) return texts.get(place) ?? '';
+  if (Array.isArray(value)) return value.map((item) => fill(item, texts));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, resolve)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, texts)]));
 }
 
 function placesIn(value: PlainValue): string[] {

@@ -32,8 +32,8 @@ async function write(models: object[], limit = 100): Promise<void> {
   await writeFile(join(folder, 'config.yaml'), stringify({ models, recursion_limit: limit }));
 }
 
-function model(apiKey: string): object {
-  return { name: 'm', use: 'langchain_openai:ChatOpenAI', model: 'm', api_key: apiKey };
+function model(apiKey: string, name = 'm'): object {
+  return { name, use: 'langchain_openai:ChatOpenAI', model: 'm', api_key: apiKey };
 }
 
 /** A worker over the file and the store as they are. */
@@ -119,6 +119,29 @@ test('a removed model with a key in the file: its worker goes on, another one fa
     code: 'configuration',
     message: expect.stringContaining('models[m].api_key') as string,
   });
+});
+
+test('a removed model stops no run that does not use it, in no worker', async () => {
+  await write([model('key of a', 'a'), model('key of b', 'b')]);
+  const first = worker();
+  const run = await begun(first.setups);
+  await write([model('new key of a', 'a')]);
+  const other = worker();
+  for (const modelName of ['a', null]) {
+    const { config } = await other.setups.of({ ...run, modelName });
+    expect(config.models).toMatchObject([{ name: 'a', api_key: 'new key of a' }]);
+  }
+  await expect(other.setups.of({ ...run, modelName: 'b' })).rejects.toMatchObject({
+    code: 'configuration',
+    message: expect.stringContaining('models[b].api_key') as string,
+  });
+  expect((await first.setups.of({ ...run, modelName: 'b' })).config.models).toHaveLength(2);
+  await write([model('newer key of a', 'a')]);
+  expect((await other.setups.of({ ...run, modelName: 'a' })).config.models).toMatchObject([
+    { api_key: 'newer key of a' },
+  ]);
+  await write([model('key of b', 'b'), model('key of a', 'a')]);
+  expect((await other.setups.of({ ...run, modelName: 'b' })).config.models).toHaveLength(2);
 });
 
 test('a removed model with a key in the environment goes on in every worker', async () => {
