@@ -5,6 +5,7 @@ import type { ModelPermitStore, Pace } from '../db';
 import type { ModelReply } from '../models';
 import { countsForCircuit, PACE_CONFLICT } from '../models';
 import type { Logger } from '../observability';
+import { createModelSlots } from './model-slots';
 
 /** Lets a model be asked when it may be, over all workers. What is not configured costs nothing. */
 export interface ModelPermits {
@@ -37,10 +38,10 @@ const LEASE_MS = 5_000;
 const CIRCUIT_FRESH_MS = 2_000;
 /** Whoever is before us may go away: the turn can come earlier than was said. */
 const LONGEST_SLEEP_MS = 1_000;
-const SLOT_POLL_MS = 100;
 
 export function createModelPermits(options: ModelPermitsOptions): ModelPermits {
   const { store, log, leaseMs = LEASE_MS, circuitFreshMs = CIRCUIT_FRESH_MS } = options;
+  const slots = createModelSlots({ store, log, leaseMs });
   const circuits = createCircuits(store, log, circuitFreshMs);
 
   async function waitForTurn(pace: Pace, signal: AbortSignal): Promise<void> {
@@ -66,35 +67,10 @@ export function createModelPermits(options: ModelPermitsOptions): ModelPermits {
     }
   }
 
-  async function withSlot(limit: number, signal: AbortSignal, work: () => Promise<ModelReply>): Promise<ModelReply> {
-    if (limit === 0) return work();
-    let ticket: number | null = null;
-    let renewal: NodeJS.Timeout | undefined;
-    try {
-      for (;;) {
-        signal.throwIfAborted();
-        const slot = await store.takeSlot(limit, ticket, leaseMs);
-        ticket = slot?.ticket ?? null;
-        if (slot?.held === true) break;
-        if (slot !== null) await delay(SLOT_POLL_MS, undefined, { signal });
-      }
-      const own = ticket;
-      renewal = setInterval(() => {
-        store.takeSlot(limit, own, leaseMs).catch((error: unknown) => {
-          log.warn({ err: error }, 'the place of a model call could not be renewed');
-        });
-      }, leaseMs / 3);
-      return await work();
-    } finally {
-      clearInterval(renewal);
-      if (ticket !== null) await store.freeSlot(ticket).catch(() => undefined);
-    }
-  }
-
   return {
     call: (model, settings, work) => circuits.call(model, settings, work),
     attempt: ({ model, admission, maxConcurrent, signal }, work) =>
-      withSlot(maxConcurrent, signal, async () => {
+      slots.hold(maxConcurrent, signal, async () => {
         if (admission) await waitForTurn(paceOf(model, admission), signal);
         return work();
       }),

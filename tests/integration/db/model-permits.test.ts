@@ -208,6 +208,33 @@ describe('the limit on calls under way, over all workers', () => {
     expect(order).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
+  it('is asked for often by the first of a worker alone, so that many can wait', async () => {
+    const calls = 40;
+    let asked = 0;
+    const { permits: store } = test.stores;
+    const takeSlot: typeof store.takeSlot = (...wish) => {
+      asked += 1;
+      return store.takeSlot(...wish);
+    };
+    const permits = createModelPermits({
+      store: { ...store, takeSlot },
+      log: createLogger({ name: 'test', level: 'silent' }),
+      leaseMs: LEASE_MS,
+    });
+    const order: number[] = [];
+    await Promise.all(
+      Array.from({ length: calls }, (_, index) =>
+        held(permits, 1, async () => {
+          order.push(index);
+          if (index === 0) await delay(2 * LEASE_MS);
+        }),
+      ),
+    );
+    expect(order).toHaveLength(calls);
+    // Each asking every 100 milliseconds would be more than 700.
+    expect(asked).toBeLessThan(400);
+  });
+
   it('holds for calls that take longer than a lease, and not for workers that died', async () => {
     const order: string[] = [];
     const long = held(worker(), 1, async () => {
