@@ -42,7 +42,7 @@ const LONGEST_SLEEP_MS = 1_000;
 export function createModelPermits(options: ModelPermitsOptions): ModelPermits {
   const { store, log, leaseMs = LEASE_MS, circuitFreshMs = CIRCUIT_FRESH_MS } = options;
   const slots = createModelSlots({ store, log, leaseMs });
-  const circuits = createCircuits(store, log, circuitFreshMs);
+  const circuits = createCircuits({ store, log, circuitFreshMs, leaseMs });
 
   async function waitForTurn(pace: Pace, signal: AbortSignal): Promise<void> {
     const deadline = performance.now() + pace.policy.max_wait_seconds * 1000;
@@ -99,9 +99,8 @@ interface Known {
 }
 
 /** A row of the database is read at most every few seconds for each model: while all goes well it has nothing to say. */
-function createCircuits(store: ModelPermitStore, log: Logger, freshMs: number) {
+function createCircuits({ store, log, circuitFreshMs: freshMs, leaseMs }: Required<ModelPermitsOptions>) {
   const known = new Map<string, Known>();
-  const probeLeaseMs = 60_000;
 
   async function state(model: string): Promise<{ failures: number; openMs: number }> {
     const entry = known.get(model);
@@ -120,10 +119,10 @@ function createCircuits(store: ModelPermitStore, log: Logger, freshMs: number) {
     ): Promise<ModelReply> {
       const { failures, openMs } = await state(model);
       const isProbe = failures >= threshold;
-      if (isProbe && (openMs > 0 || !(await store.takeProbe(model, probeLeaseMs)))) throw circuitOpen(model, openMs);
+      if (isProbe && (openMs > 0 || !(await store.takeProbe(model, leaseMs)))) throw circuitOpen(model, openMs);
       let reply: ModelReply;
       try {
-        reply = await work();
+        reply = isProbe ? await asProbe(model, work) : await work();
       } catch (error) {
         if (isAppError(error) && countsForCircuit(error)) {
           await note(store.countFailure(model, { threshold, recoveryMs: recovery * 1000 }));
@@ -137,6 +136,16 @@ function createCircuits(store: ModelPermitStore, log: Logger, freshMs: number) {
       return reply;
     },
   };
+
+  /** The try of a worker that died is soon another's: perhaps that of the same run, which goes on there. */
+  async function asProbe(model: string, work: () => Promise<ModelReply>): Promise<ModelReply> {
+    const renewal = setInterval(() => void note(store.renewProbe(model, leaseMs)), leaseMs / 3);
+    try {
+      return await work();
+    } finally {
+      clearInterval(renewal);
+    }
+  }
 
   /** What is noted of a call changes nothing about it: a reply that was paid for is not lost with its note. */
   async function note(writing: Promise<void>): Promise<void> {

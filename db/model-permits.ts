@@ -35,6 +35,8 @@ export interface ModelPermitStore {
   closeCircuit(model: string): Promise<void>;
   /** Whether the caller is the one who tries a model out whose time is over. */
   takeProbe(model: string, leaseMs: number): Promise<boolean>;
+  /** A try that was ended meanwhile stays ended. */
+  renewProbe(model: string, leaseMs: number): Promise<void>;
   freeProbe(model: string): Promise<void>;
 }
 
@@ -104,6 +106,13 @@ export function createModelPermitStore({ pool }: Database): ModelPermitStore {
         });
         return rowCount === 1;
       }),
+    renewProbe: (model, leaseMs) =>
+      run(
+        'renew-model-probe',
+        `update model_circuits set probe_until = now() + $2::float8 * interval '1 millisecond'
+         where model = $1 and probe_until is not null`,
+        [model, leaseMs],
+      ),
     freeProbe: (model) =>
       run('free-model-probe', 'update model_circuits set probe_until = null where model = $1', [model]),
   };

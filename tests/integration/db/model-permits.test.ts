@@ -302,6 +302,34 @@ describe('the circuit of a model, over all workers', () => {
     await expect(permits.call(model, SETTINGS, answers)).rejects.toMatchObject(open);
   });
 
+  it('is tried by another worker soon after the one that tried it died, and by one alone for as long as a try takes', async () => {
+    const model = freshName();
+    const permits = worker();
+    for (let count = 0; count < 2; count += 1)
+      await permits.call(model, SETTINGS, fails('transient')).catch(() => undefined);
+    await delay(650);
+    const dead = createModelPermits({
+      store: { ...test.stores.permits, renewProbe: () => Promise.resolve() },
+      log: createLogger({ name: 'test', level: 'silent' }),
+      leaseMs: LEASE_MS,
+    });
+    let release = (_reply: ModelReply): void => undefined;
+    const unheardOf = dead.call(model, SETTINGS, () => new Promise<ModelReply>((resolve) => (release = resolve)));
+    await delay(50);
+    await expect(permits.call(model, SETTINGS, answers)).rejects.toMatchObject(open);
+    await delay(LEASE_MS + 50);
+    const long = permits.call(model, SETTINGS, async () => {
+      await delay(2 * LEASE_MS);
+      return REPLY;
+    });
+    await delay(LEASE_MS + 50);
+    await expect(worker().call(model, SETTINGS, answers)).rejects.toMatchObject(open);
+    await expect(long).resolves.toBe(REPLY);
+    await expect(worker().call(model, SETTINGS, answers)).resolves.toBe(REPLY);
+    release(REPLY);
+    await unheardOf;
+  });
+
   it('never costs a reply that was paid for, nor hides why there is none, when the database is away', async () => {
     const model = freshName();
     const away = () => Promise.reject(new AppError('unavailable', 'The database is not available.'));
