@@ -24,11 +24,15 @@ function isHint({ type, additional_kwargs: extra }: Message): boolean {
   return type === 'human' && extra['hide_from_ui'] === true;
 }
 
+function isQuestion(message: Message): boolean {
+  return message.type === 'human' && !isHint(message);
+}
+
 function compactConversation(messages: readonly Message[]): Message[] | null {
   const total = messages.reduce((sum, message) => sum + size(message), 0);
   const budget = Math.min(KEPT_CHARS, Math.floor(total / 2));
   const turns = splitTurns(messages.map(cutLongText));
-  const newestUser = turns.findLastIndex(([first]) => first?.type === 'human');
+  const newestUser = turns.findLastIndex(([first]) => first !== undefined && isQuestion(first));
   const kept = new Set<number>(newestUser < 0 ? [] : [newestUser]);
   let used = newestUser < 0 ? 0 : turnSize(turns[newestUser]);
   for (let index = turns.length - 1; index >= 0; index -= 1) {
@@ -74,7 +78,7 @@ function joined(note: HumanMessage, message: HumanMessage): HumanMessage {
 }
 
 function noteOf(left: readonly Message[]): HumanMessage {
-  const asked = left.filter(({ type }) => type === 'human').map(({ content }) => `- ${lineOf(contentText(content))}`);
+  const asked = left.filter(isQuestion).map(({ content }) => `- ${lineOf(contentText(content))}`);
   const listed = asked.slice(-MAX_NOTE_LINES);
   const lines = [
     '<left_out>',

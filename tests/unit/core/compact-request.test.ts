@@ -67,6 +67,12 @@ describe('a request that is too long for its model', () => {
     expect(compactRequest([user('u', 'x'.repeat(900_000)), hint])).toBeNull();
   });
 
+  it('keeps the question of the user before words that only the model is to see', () => {
+    const hidden = { ...user('h', 'the page that is open'), additional_kwargs: { hide_from_ui: true } };
+    const compact = compactRequest([user('u1', 'the question'), hidden, ...turns(0, 60)]);
+    expect(compact?.[0]?.content).toMatch(/\n\nthe question$/);
+  });
+
   it('is the same for the same conversation, which is not changed', () => {
     const before = textOf(long);
     expect(compactRequest(long)).toEqual(compactRequest(long));
