@@ -80,12 +80,18 @@ export function createLiveConfig({ location, first, log, now = Date.now }: LiveC
     log.error({ fault }, 'the configuration cannot be used; the newest valid one stays in force');
   }
 
+  /** Who writes a file in its place empties it first: one that was just emptied does not count yet. */
+  function isJustEmptied({ path, bytes }: ConfigFile): boolean {
+    return path !== null && bytes.byteLength === 0 && good !== null && good.path !== null;
+  }
+
   function look(): void {
     const seen = fileMark(() => locateConfig(location), now());
     if (seen !== null && seen === mark) return;
     let file: ConfigFile | null = null;
     try {
       file = readConfigFile(location);
+      if (seen === null && isJustEmptied(file)) return;
       if (file.signature !== handled) {
         handled = file.signature;
         accept(file);

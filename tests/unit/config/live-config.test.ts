@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLiveConfig, loadConfig } from '../../../config';
@@ -52,6 +52,17 @@ test('a change of the file applies at the next read, also one that keeps its siz
     expect(limitOf(live)).toBe(value);
   }
   expect(lines).toHaveLength(4);
+});
+
+test('a file that is empty for a moment, because it is being written, is not taken for one that says nothing', async () => {
+  const live = await started(limit(11));
+  await writeFile(path, '');
+  expect([limitOf(live), live.fault()]).toEqual([11, null]);
+  await writeFile(path, limit(12));
+  expect(limitOf(live)).toBe(12);
+  await writeFile(path, '');
+  await utimes(path, 1, 1);
+  expect(limitOf(live)).not.toBe(12);
 });
 
 test('a configuration that a run holds does not change under it', async () => {
