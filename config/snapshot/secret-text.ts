@@ -1,7 +1,7 @@
 /** Which texts of a configuration are taken for secrets. Doubt makes a secret: one that is kept out does no harm. */
 
 const SECRET_KEY =
-  /(^|[_.-])(api[_-]?key|access[_-]?key|private[_-]?key|key|token|secret|password|passwd|passphrase|credentials?|authorization|cookie|dsn|pat)$|apikey|secret|password|credential|token$/i;
+  /(^|[_.-])(api[_-]?key|access[_-]?key|private[_-]?key|key|token|secret|password|passwd|passphrase|credential|authorization|cookie|dsn|pat)s?$|apikey|secret|password|credential|tokens?$/i;
 /** Whatever is below such a key is for a provider or a process alone. */
 const SECRET_SECTION = /(^|_)(headers|env|environment|oauth|cookies|query|query_params|credentials|secrets)$/i;
 const SECRET_FORM = /^(sk|pk|rk|xox[a-z]|gh[a-z]|glpat|hf|tvly)[-_]|^AKIA|^AIza|^eyJ|^(Bearer|Basic) |-----BEGIN /;

@@ -38,6 +38,7 @@ const SECRETS = {
       auth_token: 'literal-7',
       note: 'sk-literal-8',
       env: { A: 'literal-9' },
+      api_keys: ['literal-10'],
     }),
   ],
   recursion_limit: '$LIMIT',
