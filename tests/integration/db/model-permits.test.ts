@@ -24,10 +24,17 @@ const REPLY: ModelReply = {
   responseMetadata: {},
 };
 
-/** The permits of one worker; all of them share the database. */
-const worker = (): ModelPermits =>
+/**
+ * The permits of one worker; all of them share the database.
+ *
+ * @param seen Told once a call has asked for its turn.
+ */
+const worker = ({ seen = () => undefined }: { seen?: () => void } = {}): ModelPermits =>
   createModelPermits({
-    store: test.stores.permits,
+    store: {
+      ...test.stores.permits,
+      admit: (...wish) => test.stores.permits.admit(...wish).finally(seen),
+    },
     log: createLogger({ name: 'test', level: 'silent' }),
     leaseMs: LEASE_MS,
     circuitFreshMs: 50,
@@ -66,11 +73,10 @@ describe('the pace of a model over all workers', () => {
   it('lets the first call go at once and spaces the others, in the order in which they came', async () => {
     const dispatched: Array<{ name: string; at: number }> = [];
     const call = caller(freshName(), pace(600), dispatched);
-    const workers = [worker(), worker(), worker()];
     const calls: Promise<ModelReply>[] = [];
     for (let index = 0; index < 9; index += 1) {
-      calls.push(call(workers[index % 3] as ModelPermits, String(index)));
-      await delay(5);
+      // Each comes when the one before it has been seen.
+      await new Promise<void>((seen) => calls.push(call(worker({ seen }), String(index))));
     }
     await Promise.all(calls);
     expect(dispatched.map(({ name }) => name)).toEqual([...'012345678']);
@@ -188,6 +194,14 @@ describe('the limit on calls under way, over all workers', () => {
     });
   };
 
+  const waitingForPlace = async (expected: number): Promise<void> => {
+    for (const deadline = performance.now() + 10_000; performance.now() < deadline; await delay(10)) {
+      const { rowCount } = await test.database.pool.query('select 1 from model_slots where not held');
+      if (rowCount === expected) return;
+    }
+    throw new Error(`There were never ${expected} calls that wait for a place.`);
+  };
+
   it('is never exceeded, and calls go in the order in which they came', async () => {
     let running = 0;
     let most = 0;
@@ -233,6 +247,31 @@ describe('the limit on calls under way, over all workers', () => {
     expect(order).toHaveLength(calls);
     // Each asking every 100 milliseconds would be more than 700.
     expect(asked).toBeLessThan(400);
+  });
+
+  it('is left to the next one by a call that was stopped while it waited', async () => {
+    const abort = new AbortController();
+    let end = (): void => undefined;
+    let stopped: Promise<unknown> | undefined;
+    let next: Promise<void> | undefined;
+    const first = held(worker(), 1, async () => {
+      const permits = worker();
+      stopped = permits.attempt({ model: 'm', admission: undefined, maxConcurrent: 1, signal: abort.signal }, () =>
+        Promise.resolve(REPLY),
+      );
+      stopped.catch(() => undefined);
+      await waitingForPlace(1);
+      next = held(permits, 1, () => Promise.resolve());
+      await waitingForPlace(2);
+      await new Promise<void>((resolve) => (end = resolve));
+    });
+    await waitingForPlace(2);
+    abort.abort(new Error('stopped by its user'));
+    await expect(stopped).rejects.toThrow('stopped by its user');
+    await waitingForPlace(1);
+    end();
+    await Promise.all([first, next]);
+    await waitingForPlace(0);
   });
 
   it('holds for calls that take longer than a lease, and not for workers that died', async () => {
@@ -314,8 +353,13 @@ describe('the circuit of a model, over all workers', () => {
       leaseMs: LEASE_MS,
     });
     let release = (_reply: ModelReply): void => undefined;
-    const unheardOf = dead.call(model, SETTINGS, () => new Promise<ModelReply>((resolve) => (release = resolve)));
-    await delay(50);
+    let unheardOf: Promise<ModelReply> | undefined;
+    await new Promise<void>((begun) => {
+      unheardOf = dead.call(model, SETTINGS, () => {
+        begun();
+        return new Promise<ModelReply>((resolve) => (release = resolve));
+      });
+    });
     await expect(permits.call(model, SETTINGS, answers)).rejects.toMatchObject(open);
     await delay(LEASE_MS + 50);
     const long = permits.call(model, SETTINGS, async () => {
