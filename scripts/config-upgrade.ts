@@ -35,7 +35,7 @@ async function main(): Promise<void> {
       `There is no ${name}: ${options.dryRun ? 'the example would be copied' : 'the example was copied'}.\n`,
     );
   }
-  const own = readFileSync(file, 'utf8');
+  const own = readText(file, name);
   const { text, from, to, added } = upgradeConfig(own, readFileSync(example, 'utf8'));
   if (text === null) return print(`${name} is up to date (version ${from}).\n`);
   const list = added.length === 0 ? '' : `\nNew: ${added.join(', ')}`;
@@ -45,6 +45,17 @@ async function main(): Promise<void> {
   copyFileSync(target, `${target}.bak`);
   writeFileAtomically(target, text, statSync(target).mode & 0o777);
   print(`${name} went from version ${from} to ${to}; the file as it was is ${name}.bak.${list}\n`);
+}
+
+/** Bytes that are no UTF-8 would be written back as question marks. */
+function readText(file: string, name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    const problem = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'UTF-8 text' : `a readable file (${code})`;
+    throw new AppError('configuration', `${name}: expected ${problem}`);
+  }
 }
 
 function readOptions(argv: readonly string[]) {

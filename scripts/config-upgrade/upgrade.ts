@@ -30,7 +30,8 @@ export function upgradeConfig(own: string, example: string): Upgrade {
     addMissing({ own: document.contents, known, example: target.contents, prefix: '', added });
   }
   document.set('config_version', to);
-  return { text: document.toString({ lineWidth: 0 }), from, to, added };
+  const text = document.toString({ lineWidth: 0 });
+  return { text: own.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text, from, to, added };
 }
 
 function parse(text: string, name: string): Document {
@@ -67,6 +68,8 @@ interface Merge {
 
 /** Mappings are merged key by key; lists and values that are there stay as they are, also when they are null. */
 function addMissing({ own, known, example, prefix, added }: Merge): void {
+  // In braces the comments that come along would be hard to read.
+  if (own.items.length === 0) own.flow = false;
   for (const pair of example.items) {
     const key = keyOf(pair);
     if (key === null) continue;

@@ -55,6 +55,24 @@ test('the file that is upgraded is the one that a start reads, also where the .e
   expect((await readdir(join(folder, 'elsewhere'))).sort()).toEqual(['own.yaml', 'own.yaml.bak']);
 });
 
+test.each<[string, () => Promise<unknown>, string]>([
+  ['a folder', () => mkdir(join(folder, 'config.yaml')), 'config.yaml: expected a readable file (EISDIR)\n'],
+  [
+    'another encoding',
+    () => writeFile(join(folder, 'config.yaml'), Buffer.from('# \xe4\nrecursion_limit: 7\n', 'latin1')),
+    'config.yaml: expected UTF-8 text\n',
+  ],
+  [
+    'broken YAML',
+    () => writeFile(join(folder, 'config.yaml'), 'title: {}\nmodels: [\n'),
+    expect.stringMatching(/line 3: mend it first\.\n$/) as unknown as string,
+  ],
+])('%s is left as it is, and told in one line', async (_what, make, stderr) => {
+  await make();
+  await expect(upgrade()).rejects.toMatchObject({ code: 1, stderr });
+  expect(await readdir(folder)).toEqual(['config.yaml']);
+});
+
 test('without a file the example is copied; a named file that is missing is an error, and nothing is written', async () => {
   await expect(upgrade({ DEER_FLOW_CONFIG_PATH: 'none.yaml' })).rejects.toMatchObject({
     code: 1,

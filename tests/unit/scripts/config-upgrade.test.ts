@@ -59,6 +59,13 @@ describe('bringing a configuration to the newest layout', () => {
     expect(parse(upgraded(''))).toEqual(parse(EXAMPLE));
   });
 
+  it('keeps the line ends of its owner, and writes an empty section out in lines', () => {
+    const text = upgraded('title: {}\r\nlead_prompt_overlay:\r\n  prepend: |\r\n    one\r\n    two\r\n');
+    expect(text.match(/(?<!\r)\n/g)).toBeNull();
+    expect(text).toMatch(/^title:\r\n {2}enabled: true\r\n/);
+    expect(parse(text)).toMatchObject({ lead_prompt_overlay: { prepend: 'one\ntwo\n' }, title: { max_chars: 60 } });
+  });
+
   it('says which line stands in the way', () => {
     expect(() => upgradeConfig('a: 1\na: 2\n', EXAMPLE)).toThrow(/line 2/);
     expect(() => upgradeConfig('- a\n', EXAMPLE)).toThrow(/no mapping/);
