@@ -1,6 +1,6 @@
 /** Bytes of a YAML file to plain JSON-like data, with limits on what a hostile or broken file can cost. */
 import { isNode, LineCounter, parseDocument } from 'yaml';
-import type { Document } from 'yaml';
+import type { Document, YAMLError } from 'yaml';
 import type { AppError } from '../contracts';
 import { configError, unnumbered } from './config-error';
 import type { ConfigSource } from './config-error';
@@ -31,12 +31,7 @@ export function parseYaml(bytes: Uint8Array, file: string): ParsedYaml {
   const document = parseDocument(text, options);
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
-    const line = problem.linePos?.[0].line ?? null;
-    // What stands there is not repeated: it may be a key, and the state of the configuration is shown to everybody.
-    const message = (problem.message.split('\n')[0] ?? '')
-      .replace(/ at line \d+, column \d+:?$/, '')
-      .replace(/:? *"(?:[^"\\]|\\.)*"?/g, '');
-    throw errorAt(file, line, /call stack/.test(message) ? TOO_DEEP : message);
+    throw errorAt(file, problem.linePos?.[0].line ?? null, describe(problem));
   }
   const fault = findFault(document, lineCounter);
   if (fault !== null) throw errorAt(file, fault.line, fault.problem);
@@ -67,6 +62,19 @@ function sourceOf(file: string, document: Document, lines: LineCounter): ConfigS
       return null;
     },
   };
+}
+
+/** Where the parser's words are those of its callers, or repeat what stands in the file. */
+const OWN_WORDS: Partial<Record<YAMLError['code'], string>> = {
+  MULTIPLE_DOCS: 'expected one document; another one begins here',
+  TAG_RESOLVE_FAILED: 'a value that begins with ! is of a kind that is not known; put it into quotes',
+};
+
+/** What stands there is not repeated: it may be a key, and the state of the configuration is shown to everybody. */
+function describe({ code, message }: YAMLError): string {
+  if (/call stack/.test(message)) return TOO_DEEP;
+  const [firstLine = ''] = message.split('\n');
+  return OWN_WORDS[code] ?? firstLine.replace(/ at line \d+, column \d+:?$/, '').replace(/:? *".*|: .*/, '');
 }
 
 function errorAt(file: string, line: number | null, problem: string): AppError {

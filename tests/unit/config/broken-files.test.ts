@@ -47,6 +47,20 @@ const BROKEN: Array<[what: string, content: string | Uint8Array, message: RegExp
     model(`api_key: *${SECRET}`),
     /^config\.yaml:5: a value that begins with \*.*quotes/,
   ],
+  [
+    'a value that begins with a mark',
+    model(`api_key: !${SECRET}`),
+    /^config\.yaml:5: a value that begins with !.*quotes/,
+  ],
+  ['a value that begins with a bar', model(`api_key: |${SECRET}`), /^config\.yaml:5: Block scalar header/],
+  ['a value that begins with an arrow', model(`api_key: >${SECRET}`), /^config\.yaml:5: Block scalar header/],
+  ['a text that is never closed', model(`api_key: "${SECRET}`), /^config\.yaml:\d: Missing closing/],
+  [
+    'a value that is an anchor',
+    model(`api_key: &${SECRET} {}`),
+    /^config\.yaml:5: models\[0\]\.api_key: expected text, got a mapping/,
+  ],
+  ['a second document', 'title: {}\n---\nruns: {}\n', /^config\.yaml:\d: expected one document/],
   ['a merge of no mapping', 'title:\n  <<: 5\n', /^config\.yaml:2: <<: expected a mapping/],
   [
     'a section that contains itself',
@@ -60,7 +74,7 @@ const BROKEN: Array<[what: string, content: string | Uint8Array, message: RegExp
   ['ten megabytes', `a: ${'x'.repeat(10_000_000)}`, /^config\.yaml: expected at most 2097152 bytes, got 10000003$/],
   ['another encoding', Buffer.from('log_level: \xe4', 'latin1'), /^config\.yaml: expected UTF-8 text$/],
   ['text, but no mapping', 'hello\n', /^config\.yaml: expected a mapping of keys to values/],
-  ['a tag of another program', 'a: !!js/function x\n', /^config\.yaml:1: Unresolved tag/],
+  ['a tag of another program', 'a: !!js/function x\n', /^config\.yaml:1: a value that begins with !/],
   ['bytes', 'log_level: !!binary aGk=\n', /^config\.yaml:1: log_level: expected text, a number/],
   ['an endless number', 'recursion_limit: .inf\n', /^config\.yaml:1: recursion_limit: expected text, a number/],
   [
