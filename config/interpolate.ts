@@ -12,6 +12,17 @@ export function referencedVariable(text: string): string | null {
   return REFERENCE.exec(text)?.[1] ?? null;
 }
 
+/** As shells and other tools write it; DeerFlow knows no such form. */
+const BRACED = /^\$\{[^{}]*\}$/;
+
+/** Dotted keys of the values that look like a reference and are taken as they stand. */
+export function bracedReferences(value: PlainValue, path: ReadonlyArray<string | number> = []): string[] {
+  if (typeof value === 'string') return BRACED.test(value) ? [dottedKey(path)] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item, index) => bracedReferences(item, [...path, index]));
+  return Object.entries(value).flatMap(([key, item]) => bracedReferences(item, [...path, key]));
+}
+
 export interface Interpolated {
   value: PlainValue;
   /** Dotted keys whose text came from a variable; such text may stand for a number or a boolean. */

@@ -8,7 +8,7 @@ import type { ConfigSource } from './config-error';
 import type { EnvironmentVariables } from './environment-variables';
 import { CONFIG_VERSION } from './config-version';
 import { inactiveKeys, splitUnknown, withoutNulls } from './known-keys';
-import { interpolate } from './interpolate';
+import { bracedReferences, interpolate } from './interpolate';
 import { DEFAULT_NAME, locateConfig } from './locate-config';
 import type { ConfigLocation } from './locate-config';
 import { moveOldKeys } from './old-keys';
@@ -71,6 +71,9 @@ export function parseConfigFile(
       ...moved,
       ...unknown.map((key) => `${file}: ${key} is unknown and has no effect`),
       ...repeatedNames(config, file),
+      ...bracedReferences(known).map(
+        (key) => `${file}: ${key} is no variable but this text: write $NAME, without braces`,
+      ),
     ],
     signature,
     document,

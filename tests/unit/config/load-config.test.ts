@@ -207,6 +207,16 @@ describe('environment references', () => {
     });
   });
 
+  it('warns of a form that only other tools know, and takes it as text', () => {
+    const { config, warnings } = load(`config_version: ${CONFIG_VERSION}\n${MODEL}    api_key: \${KEY}\n`, {
+      KEY: 'k',
+    });
+    expect(config.models[0]?.api_key).toBe('${KEY}');
+    expect(warnings).toEqual([
+      'config.yaml: models[0].api_key is no variable but this text: write $NAME, without braces',
+    ]);
+  });
+
   it('names key and variable where the variable does not exist', () => {
     expect(failure(() => load(`${MODEL}    api_key: $NOPE\n`)).message).toBe(
       'config.yaml:5: models[0].api_key: Environment variable NOPE not found for config value $NOPE',
