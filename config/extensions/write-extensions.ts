@@ -82,11 +82,24 @@ async function takeLock(path: string, signal: AbortSignal): Promise<() => Promis
   }
 }
 
+/** Under a lock of its own: by the time that one of many has found a stale lock, there may be a new one at its place. */
 async function removeStale(path: string): Promise<void> {
+  if (!(await isStale(path))) return;
+  const guard = `${path}.stale`;
+  try {
+    await (await open(guard, 'wx', NEW_FILE_MODE)).close();
+  } catch {
+    if (await isStale(guard)) await rm(guard, { force: true });
+    return;
+  }
+  try {
+    if (await isStale(path)) await rm(path, { force: true });
+  } finally {
+    await rm(guard, { force: true });
+  }
+}
+
+async function isStale(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null);
-  if (found === null || Date.now() - found.mtimeMs < LOCK_STALE_MS) return;
-  // Under a name of its own, so that of two who find it only one takes it away.
-  const mine = `${path}.${randomUUID()}`;
-  await rename(path, mine).catch(() => undefined);
-  await rm(mine, { force: true });
+  return found !== null && Date.now() - found.mtimeMs > LOCK_STALE_MS;
 }

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openLiveExtensions } from '../../../config';
 import type { LiveExtensions } from '../../../config';
 
@@ -186,15 +187,36 @@ describe('a write', () => {
   });
 
   test('loses nothing that another writer wrote at the same time, and leaves no other files', async () => {
-    const writers = Array.from({ length: 20 }, (_, index) => ({ live: open(), name: `skill-${index}` }));
+    await writeAtOnce(20);
+    expect(Object.keys(open().current().skills)).toHaveLength(20);
+    expect(await readdir(folder)).toEqual(['extensions_config.json']);
+  });
+
+  test('loses nothing either where a writer had died in the middle', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      await write({});
+      const lock = join(folder, 'extensions_config.json.lock');
+      await writeFile(lock, '');
+      await utimes(lock, 1, 1);
+      await writeAtOnce(40);
+      expect(Object.keys(open().current().skills)).toHaveLength(40);
+      expect(await readdir(folder)).toEqual(['extensions_config.json']);
+    }
+  });
+
+  async function writeAtOnce(count: number): Promise<void> {
+    const writers = Array.from({ length: count }, (_, index) => ({ live: open(), name: `skill-${index}` }));
     const add = (name: string) => (document: { readonly skills?: unknown }) => ({
       ...document,
       skills: { ...(document.skills as object | undefined), [name]: { enabled: true } },
     });
-    await Promise.all(writers.map(({ live, name }) => live.update(add(name), never())));
-    expect(Object.keys(open().current().skills)).toHaveLength(20);
-    expect(await readdir(folder)).toEqual(['extensions_config.json']);
-  });
+    const write = async ({ live, name }: { live: LiveExtensions; name: string }, index: number): Promise<void> => {
+      // Each finds another moment of the others.
+      await delay(index % 7);
+      await live.update(add(name), never());
+    };
+    await Promise.all(writers.map(write));
+  }
 
   test('that is not valid changes nothing', async () => {
     await write({ n: 1 });
