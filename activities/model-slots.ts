@@ -63,17 +63,29 @@ export function createModelSlots({ store, log, leaseMs }: ModelSlotsOptions): Mo
   return {
     async hold(limit, signal, work) {
       if (limit === 0) return work();
-      const ticket = await take(limit, signal);
-      const renewal = setInterval(() => {
-        store.takeSlot(limit, ticket, leaseMs).catch((error: unknown) => {
+      let ticket: number | null = await take(limit, signal);
+      let renewed = Promise.resolve();
+      let isRenewing = false;
+      async function renew(): Promise<void> {
+        isRenewing = true;
+        try {
+          // Where the lease was over, because the database was away, the call counts again as soon as it can.
+          ticket = (await store.takeSlot(limit, ticket, leaseMs))?.ticket ?? null;
+        } catch (error) {
           log.warn({ err: error }, 'the place of a model call could not be renewed');
-        });
+        }
+        isRenewing = false;
+      }
+      const renewal = setInterval(() => {
+        if (!isRenewing) renewed = renew();
       }, leaseMs / 3);
       try {
         return await work();
       } finally {
         clearInterval(renewal);
-        await free(ticket);
+        // What it took is given back, too.
+        await renewed;
+        if (ticket !== null) await free(ticket);
         leave(null);
       }
     },

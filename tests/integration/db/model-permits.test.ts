@@ -27,13 +27,14 @@ const REPLY: ModelReply = {
 /**
  * The permits of one worker; all of them share the database.
  *
- * @param seen Told once a call has asked for its turn.
+ * @param seen Told once a call has asked for its turn or place.
  */
 const worker = ({ seen = () => undefined }: { seen?: () => void } = {}): ModelPermits =>
   createModelPermits({
     store: {
       ...test.stores.permits,
       admit: (...wish) => test.stores.permits.admit(...wish).finally(seen),
+      takeSlot: (...wish) => test.stores.permits.takeSlot(...wish).finally(seen),
     },
     log: createLogger({ name: 'test', level: 'silent' }),
     leaseMs: LEASE_MS,
@@ -194,12 +195,12 @@ describe('the limit on calls under way, over all workers', () => {
     });
   };
 
-  const waitingForPlace = async (expected: number): Promise<void> => {
+  const slots = async (which: 'held' | 'not held', expected: number): Promise<void> => {
     for (const deadline = performance.now() + 10_000; performance.now() < deadline; await delay(10)) {
-      const { rowCount } = await test.database.pool.query('select 1 from model_slots where not held');
+      const { rowCount } = await test.database.pool.query(`select 1 from model_slots where ${which}`);
       if (rowCount === expected) return;
     }
-    throw new Error(`There were never ${expected} calls that wait for a place.`);
+    throw new Error(`There were never ${expected} places that are ${which}.`);
   };
 
   it('is never exceeded, and calls go in the order in which they came', async () => {
@@ -214,8 +215,7 @@ describe('the limit on calls under way, over all workers', () => {
         await delay(150);
         running -= 1;
       };
-      calls.push(held(worker(), 2, work));
-      await delay(10);
+      await new Promise<void>((seen) => calls.push(held(worker({ seen }), 2, work)));
     }
     await Promise.all(calls);
     expect(most).toBe(2);
@@ -249,6 +249,23 @@ describe('the limit on calls under way, over all workers', () => {
     expect(asked).toBeLessThan(400);
   });
 
+  it('counts a call again whose lease ended while the database was away', async () => {
+    const order: string[] = [];
+    let end = (): void => undefined;
+    const first = held(worker(), 1, async () => {
+      await new Promise<void>((resolve) => (end = resolve));
+      order.push('first');
+    });
+    await slots('held', 1);
+    await test.database.pool.query('delete from model_slots');
+    await slots('held', 1);
+    const next = held(worker(), 1, () => Promise.resolve(void order.push('next')));
+    await slots('not held', 1);
+    end();
+    await Promise.all([first, next]);
+    expect(order).toEqual(['first', 'next']);
+  });
+
   it('is left to the next one by a call that was stopped while it waited', async () => {
     const abort = new AbortController();
     let end = (): void => undefined;
@@ -260,18 +277,18 @@ describe('the limit on calls under way, over all workers', () => {
         Promise.resolve(REPLY),
       );
       stopped.catch(() => undefined);
-      await waitingForPlace(1);
+      await slots('not held', 1);
       next = held(permits, 1, () => Promise.resolve());
-      await waitingForPlace(2);
+      await slots('not held', 2);
       await new Promise<void>((resolve) => (end = resolve));
     });
-    await waitingForPlace(2);
+    await slots('not held', 2);
     abort.abort(new Error('stopped by its user'));
     await expect(stopped).rejects.toThrow('stopped by its user');
-    await waitingForPlace(1);
+    await slots('not held', 1);
     end();
     await Promise.all([first, next]);
-    await waitingForPlace(0);
+    await slots('not held', 0);
   });
 
   it('holds for calls that take longer than a lease, and not for workers that died', async () => {
