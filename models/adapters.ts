@@ -2,6 +2,7 @@
 import type { ModelAdapter } from './adapter';
 import { anthropicAdapters } from './anthropic';
 import { googleAdapters } from './google';
+import { codexAdapters } from './codex';
 import { classAdapter } from './langchain';
 import { mindIeAdapters } from './mindie';
 import { ollamaAdapters } from './ollama';
@@ -9,6 +10,7 @@ import { openAiAdapters } from './openai';
 
 export const ADAPTERS: readonly ModelAdapter[] = [
   ...openAiAdapters,
+  ...codexAdapters,
   ...anthropicAdapters,
   ...googleAdapters,
   ...ollamaAdapters,

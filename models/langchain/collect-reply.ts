@@ -116,13 +116,20 @@ function plain(value: object): JsonObject {
 }
 
 function usageOf(usage: AIMessageChunk['usage_metadata']): UsageMetadata | null {
-  if (usage === undefined || usage.input_tokens + usage.output_tokens === 0) return null;
-  const { input_tokens, output_tokens, total_tokens, input_token_details, output_token_details } = usage;
+  if (usage === undefined) return null;
+  const [input, output, total] = [usage.input_tokens, usage.output_tokens, usage.total_tokens].map(count);
+  if (!input && !output) return null;
+  const { input_token_details, output_token_details } = usage;
   return {
-    input_tokens,
-    output_tokens,
-    total_tokens,
+    input_tokens: input ?? 0,
+    output_tokens: output ?? 0,
+    total_tokens: total ?? 0,
     ...(input_token_details === undefined ? {} : { input_token_details: plain(input_token_details) }),
     ...(output_token_details === undefined ? {} : { output_token_details: plain(output_token_details) }),
   };
+}
+
+/** Totals are whole numbers, whatever a client makes of an answer. */
+function count(value: number): number {
+  return Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }

@@ -1,4 +1,4 @@
-/** Values of `use` that speak OpenAI chat completions. */
+/** Values of `use` that speak with OpenAI, or like it. */
 import { AppError } from '../../contracts';
 import type { AdapterOptions, ModelAdapter } from '../adapter';
 import type { ChatModel } from '../chat-model';
@@ -6,6 +6,7 @@ import { cleanAddress } from '../entry-options';
 import { toClientOptions } from './client-options';
 import type { ClientForm, ClientOptions } from './client-options';
 import { createOpenAiChatModel } from './openai-chat-model';
+import { createResponsesChatModel, SEALED_THOUGHTS, toResponsesBody } from './responses';
 import type { WireMessagesOptions } from './wire-messages';
 
 interface Dialect extends ClientForm {
@@ -18,7 +19,6 @@ const REASONING: Dialect = { echoReasoning: 'reasoning_content' };
 
 /** Each server is told the longest reply under the name that its documents have for it. */
 const DIALECTS: ReadonlyArray<[uses: readonly string[], dialect: Dialect]> = [
-  [['langchain_openai:ChatOpenAI'], {}],
   [
     ['langchain_deepseek:ChatDeepSeek', 'deerflow.models.patched_deepseek:PatchedChatDeepSeek'],
     { ...REASONING, defaultBaseUrl: 'https://api.deepseek.com', tokenLimit: 'max_tokens' },
@@ -36,6 +36,13 @@ const DIALECTS: ReadonlyArray<[uses: readonly string[], dialect: Dialect]> = [
 ];
 
 export const openAiAdapters: readonly ModelAdapter[] = [
+  {
+    uses: ['langchain_openai:ChatOpenAI'],
+    create: (options) =>
+      options.entry.use_responses_api === true
+        ? createResponsesModel(options)
+        : createModel(options, {}, toClientOptions(options)),
+  },
   ...DIALECTS.map(([uses, dialect]): ModelAdapter => ({
     uses,
     create: (options) => createModel(options, dialect, toClientOptions(options, dialect)),
@@ -56,6 +63,25 @@ function createModel(
   return createOpenAiChatModel({ name: entry.name, client, stallTimeoutMs, wire, ...form });
 }
 
+/** Names of OpenAI's own models that think. */
+const THINKS = /^(openai\/)?(o\d|gpt-5(?!-chat)|gpt-[6-9]|codex)/;
+
+function createResponsesModel(options: AdapterOptions): ChatModel {
+  const { entry, stallTimeoutMs } = options;
+  const client = toClientOptions(options, { speaksResponses: true });
+  const body = toResponsesBody(client.body);
+  const thinks = THINKS.test(entry.model) || entry.supports_thinking || 'reasoning' in body;
+  client.body = { ...(thinks ? SEALED_THOUGHTS : {}), ...body };
+  const server = client.fields.configuration?.baseURL ?? 'https://api.openai.com/v1';
+  return createResponsesChatModel({
+    name: entry.name,
+    origin: `${new URL(server).host}/${entry.model}`,
+    client: () => client,
+    stallTimeoutMs,
+    vision: entry.supports_vision,
+  });
+}
+
 const AZURE_KEYS = ['azure_endpoint', 'azure_deployment', 'deployment_name', 'api_version', 'openai_api_version'];
 
 /** The same wire under the address of a deployment, with the key in a header of its own. */
@@ -65,6 +91,10 @@ function azureClient(options: AdapterOptions): ClientOptions {
     const value = names.map((name) => entry[name]).find((found) => typeof found === 'string' && found !== '');
     return typeof value === 'string' ? value : null;
   };
+  if (entry.use_responses_api === true) {
+    const instead = 'use langchain_openai:ChatOpenAI with base_url: https://<resource>.openai.azure.com/openai/v1';
+    throw new AppError('configuration', `config.yaml: ${key}.use_responses_api: expected false; ${instead}`);
+  }
   const endpoint = text('azure_endpoint');
   const version = text('api_version', 'openai_api_version');
   if (endpoint === null) throw missing(key, 'azure_endpoint', 'the address of the resource');

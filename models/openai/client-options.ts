@@ -24,6 +24,8 @@ export interface ClientForm {
   ownKeys?: readonly string[];
   /** What every request carries, unless the entry says otherwise. */
   body?: Record<string, unknown>;
+  /** Whether this is the client of the Responses API. */
+  speaksResponses?: boolean;
 }
 
 type Input = Pick<AdapterOptions, 'entry' | 'key' | 'log'>;
@@ -70,11 +72,9 @@ const SECRET_KEY = /(^|_)(api_?key|token|secret|password)$/i;
 
 /** @throws AppError `configuration` where the entry cannot be used. */
 export function toClientOptions({ entry, key, log }: Input, form: ClientForm = {}): ClientOptions {
-  if (entry.use_responses_api === true) {
-    throw new AppError(
-      'configuration',
-      `config.yaml: ${key}.use_responses_api: expected false; only chat completions are built`,
-    );
+  if (entry.use_responses_api === true && form.speaksResponses !== true) {
+    const expected = 'expected false; langchain_openai:ChatOpenAI is the class that speaks the Responses API';
+    throw new AppError('configuration', `config.yaml: ${key}.use_responses_api: ${expected}`);
   }
   const baseUrl = baseUrlOf({ entry, key, log }, ENDPOINTS) ?? form.defaultBaseUrl ?? null;
   const apiKey = entry.api_key || null;

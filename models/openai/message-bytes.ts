@@ -3,23 +3,34 @@
  * its messages is converted and encoded once, and the client library encodes everything but them.
  */
 import type { Message } from '../../contracts';
-import type { ToWire, WireMessage } from './wire-messages';
+
+/** How a wire writes a conversation. */
+export interface WireForm {
+  /** Our own instructions and those of the conversation. */
+  system(system: string, messages: readonly Message[]): readonly object[];
+  /** `lasting` says that it will be the same for as long as the message lives, whatever follows it. */
+  message(
+    message: Message,
+    messages: readonly Message[],
+    position: number,
+  ): { wire: readonly object[]; lasting: boolean };
+}
 
 /** A JSON array in pieces. Messages are never changed in place, so what was made of one is kept. */
 export type EncodeMessages = (system: string, messages: readonly Message[]) => Buffer[];
 
 const [COMMA, BEGIN, END] = [Buffer.from(','), Buffer.from('['), Buffer.from(']')];
 
-export function createEncodeMessages(toWire: ToWire): EncodeMessages {
+export function createEncodeMessages(form: WireForm): EncodeMessages {
   const known = new WeakMap<Message, Buffer>();
 
   return (system, messages) => {
     // Each message brings the comma before it; the first has none.
-    const pieces = [BEGIN, encode(toWire.system(system, messages))];
+    const pieces = [BEGIN, encode(form.system(system, messages))];
     messages.forEach((message, position) => {
       let encoded = known.get(message);
       if (encoded === undefined) {
-        const { wire, lasting } = toWire.message(message, messages, position);
+        const { wire, lasting } = form.message(message, messages, position);
         encoded = encode(wire);
         if (lasting) known.set(message, encoded);
       }
@@ -32,19 +43,19 @@ export function createEncodeMessages(toWire: ToWire): EncodeMessages {
   };
 }
 
-function encode(wire: readonly WireMessage[]): Buffer {
+function encode(wire: readonly object[]): Buffer {
   return Buffer.concat(wire.flatMap((message) => [COMMA, Buffer.from(JSON.stringify(message))]));
 }
 
 /** Takes the place of the messages while the client library encodes a request. */
 export interface MessagesPlaceholder {
-  messages: WireMessage[];
+  messages: Array<{ role: 'user'; content: string }>;
   /** Sends the request with the messages where their placeholder was. */
   fill(fetchImplementation: typeof fetch): typeof fetch;
 }
 
 export function holdPlace(mark: string, encoded: readonly Buffer[]): MessagesPlaceholder {
-  const messages: WireMessage[] = [{ role: 'user', content: mark }];
+  const messages = [{ role: 'user' as const, content: mark }];
   const held = JSON.stringify(messages);
   return {
     messages,

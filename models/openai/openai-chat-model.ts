@@ -6,17 +6,14 @@
 import { randomUUID } from 'node:crypto';
 import { ChatOpenAICompletions } from '@langchain/openai';
 import type { ChatOpenAICallOptions, OpenAIClient } from '@langchain/openai';
-import type { AppError } from '../../contracts';
 import type { Attempt } from '../attempt';
 import { requireWhole, runAttempt } from '../attempt';
 import type { ChatModel, ModelReply, ModelRequest } from '../chat-model';
-import { connectionFailure, providerFailure } from '../failure';
-import { sdkFailure } from '../sdk-failure';
 import type { ClientOptions } from './client-options';
 import { createEncodeMessages, holdPlace } from './message-bytes';
 import type { EncodeMessages } from './message-bytes';
 import { ReplyBuilder } from './reply-builder';
-import { createWatchedFetch } from './watched-fetch';
+import { classifyFailure, createWatchedFetch } from './watched-fetch';
 import type { StreamWatch } from './watched-fetch';
 import { createToWire } from './wire-messages';
 import type { ToWire, WireMessagesOptions } from './wire-messages';
@@ -59,7 +56,7 @@ async function replyOnce(options: ReplyOptions, request: ModelRequest): Promise<
   );
   // What came after the finish reason is only bookkeeping: the reply is complete without it.
   if (builder.finishReason === null && (failure !== undefined || watch.problem !== null)) {
-    throw classify(failure, watch, options.client.secrets);
+    throw classifyFailure(failure, watch, options.client.secrets);
   }
   const reply = builder.build();
   requireWhole(reply, watch);
@@ -114,10 +111,4 @@ function withoutStream<Body extends { stream_options?: unknown }>(body: Body): O
 function asChunk(completion: OpenAIClient.Chat.Completions.ChatCompletion): Chunk {
   const choices = completion.choices.map(({ message, ...choice }) => ({ ...choice, delta: message }));
   return { ...completion, choices } as unknown as Chunk;
-}
-
-function classify(failure: unknown, watch: StreamWatch, secrets: readonly string[]): AppError {
-  if (watch.problem === 'cut') return connectionFailure('The answer of the model provider was cut off');
-  if (watch.problem !== null) return providerFailure(watch.problem, secrets);
-  return sdkFailure(failure, secrets);
 }

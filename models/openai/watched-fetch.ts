@@ -2,9 +2,11 @@
  * A `fetch` that knows what the client library hides: whether bytes still arrive, and whether the stream was ended in
  * order. It also turns the answers of servers that ignore `stream: true` into a stream.
  */
+import type { AppError } from '../../contracts';
 import type { Attempt } from '../attempt';
 import type { ProviderProblem } from '../failure';
-import { problemFromBody } from '../sdk-failure';
+import { connectionFailure, providerFailure } from '../failure';
+import { problemFromBody, sdkFailure } from '../sdk-failure';
 
 export interface StreamWatch {
   /** The server sent the end mark of the stream. */
@@ -19,13 +21,17 @@ export interface WatchedFetchOptions {
   wait: Attempt['wait'];
   /** Whether the reply comes in one piece and stays so. */
   whole?: boolean;
+  /** The events that would have brought an answer which came in one piece. Those of chat completions unless given. */
+  toEvents?: (answer: Answer) => object[];
   fetchImplementation: typeof fetch;
 }
+
+type Answer = Record<string, unknown>;
 
 const END_MARK = '[DONE]';
 
 export function createWatchedFetch(options: WatchedFetchOptions): typeof fetch {
-  const { watch, wait, whole = false, fetchImplementation } = options;
+  const { watch, wait, whole = false, toEvents = toChunks, fetchImplementation } = options;
   return async (input, init) => {
     const response = await wait(fetchImplementation(input, init));
     if (response.body === null) return response;
@@ -38,7 +44,7 @@ export function createWatchedFetch(options: WatchedFetchOptions): typeof fetch {
     const isJson = /\bjson\b/i.test(response.headers.get('content-type') ?? '');
     if (!response.ok || !(isJson || whole)) return copy;
     const answer = await readAnswer(copy, watch);
-    return whole ? Response.json(answer) : streamOf(answer);
+    return whole ? Response.json(withChoices(answer)) : streamOf(toEvents(answer));
   };
 }
 
@@ -67,7 +73,7 @@ function watchedBody(
 }
 
 /** A whole JSON answer; an error in it is put aside for the classification. */
-async function readAnswer(response: Response, watch: StreamWatch): Promise<WholeAnswer> {
+async function readAnswer(response: Response, watch: StreamWatch): Promise<Answer> {
   const answer = parseObject(await response.text());
   if (answer === null) {
     watch.problem = 'cut';
@@ -78,21 +84,36 @@ async function readAnswer(response: Response, watch: StreamWatch): Promise<Whole
     throw new Error('the body holds an error');
   }
   watch.ended = true;
-  return { ...answer, choices: (Array.isArray(answer.choices) ? answer.choices : []) as WholeAnswer['choices'] };
+  return answer;
 }
 
-interface WholeAnswer {
-  choices: Array<Record<string, unknown>>;
+interface WithChoices extends Answer {
+  choices: Answer[];
 }
 
-function streamOf(answer: WholeAnswer): Response {
-  const choices = answer.choices.map(({ message, ...rest }) => ({ ...rest, delta: message ?? {} }));
-  return new Response(`data: ${JSON.stringify({ ...answer, choices })}\n\ndata: ${END_MARK}\n\n`, {
+function withChoices(answer: Answer): WithChoices {
+  return { ...answer, choices: (Array.isArray(answer.choices) ? answer.choices : []) as Answer[] };
+}
+
+function toChunks(answer: Answer): object[] {
+  const choices = withChoices(answer).choices.map(({ message, ...rest }) => ({ ...rest, delta: message ?? {} }));
+  return [{ ...answer, choices }];
+}
+
+function streamOf(events: readonly object[]): Response {
+  const lines = [...events.map((event) => JSON.stringify(event)), END_MARK];
+  return new Response(lines.map((line) => `data: ${line}\n\n`).join(''), {
     headers: { 'content-type': 'text/event-stream' },
   });
 }
 
-function parseObject(text: string): Record<string, unknown> | null {
+/** What an attempt failed of: what was seen on the way says more than what the library made of it. */
+export function classifyFailure(failure: unknown, { problem }: StreamWatch, secrets: readonly string[]): AppError {
+  if (problem === 'cut') return connectionFailure('The answer of the model provider was cut off');
+  return problem === null ? sdkFailure(failure, secrets) : providerFailure(problem, secrets);
+}
+
+function parseObject(text: string): Answer | null {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;

@@ -7,6 +7,7 @@ import type { BaseMessage } from '@langchain/core/messages';
 import { convertMessagesToCompletionsMessageParams } from '@langchain/openai';
 import type { OpenAIClient } from '@langchain/openai';
 import type { AiMessage, JsonObject, JsonValue, Message, MessageContent } from '../../contracts';
+import type { WireForm } from './message-bytes';
 
 export type WireMessage = OpenAIClient.Chat.Completions.ChatCompletionMessageParam;
 
@@ -20,10 +21,8 @@ export interface WireMessagesOptions {
   vision: boolean;
 }
 
-export interface ToWire {
-  /** Our own instructions and those of the conversation. */
+export interface ToWire extends WireForm {
   system(system: string, messages: readonly Message[]): WireMessage[];
-  /** `lasting` says that it will be the same for as long as the message lives, whatever follows it. */
   message(message: Message, messages: readonly Message[], position: number): { wire: WireMessage[]; lasting: boolean };
 }
 

@@ -1,16 +1,22 @@
 /** Every adapter that the conformance suite holds to its promises, and what each provider cannot do or does otherwise. */
+import { join } from 'node:path';
 import { anthropicWire } from './anthropic-wire';
 import { createChatCompletionsWire } from './chat-completions-wire';
 import { geminiWire } from './gemini-wire';
 import { mindIeWire } from './mindie-wire';
 import { ollamaWire } from './ollama-wire';
+import { responsesWire } from './responses-wire';
 import type { Wire } from './wire';
 
 export interface Provider {
   use: string;
+  /** Sets apart the wires that one class speaks. */
+  variant: string;
   wire: Wire;
   /** Parts of the entry beside those that all have. */
   entry: (url: string, stallMs: number) => object;
+  /** Variables of the process. */
+  env: Record<string, string>;
   /** Parts of the entry that turn thinking on. */
   thinking: object;
   /** What of an earlier reply must be in the next request, beside its text. */
@@ -28,6 +34,8 @@ export interface Provider {
 }
 
 const USUAL: Omit<Provider, 'use' | 'wire'> = {
+  variant: '',
+  env: {},
   entry: (url) => ({ base_url: url }),
   thinking: {},
   sentBack: () => [],
@@ -49,6 +57,12 @@ const ECHOES: Omit<Provider, 'use' | 'wire'> = {
   ...USUAL,
   sentBack: () => ['"reasoning_content":"let me see"'],
   takesForeignThoughts: true,
+};
+
+const RESPONSES: Omit<Provider, 'use'> = {
+  ...USUAL,
+  wire: responsesWire,
+  sentBack: (signature) => [`"encrypted_content":"${signature}"`],
 };
 
 const completions = createChatCompletionsWire();
@@ -73,6 +87,17 @@ export const PROVIDERS: readonly Provider[] = [
     pieces: false,
   },
   { ...USUAL, use: 'langchain_openai:ChatOpenAI', wire: completions },
+  {
+    ...RESPONSES,
+    use: 'langchain_openai:ChatOpenAI',
+    variant: ', over the Responses API',
+    entry: (url) => ({ base_url: url, use_responses_api: true, supports_thinking: true }),
+  },
+  {
+    ...RESPONSES,
+    use: 'deerflow.models.openai_codex_provider:CodexChatModel',
+    env: { CODEX_AUTH_PATH: join(__dirname, '../../fixtures/codex-login.json') },
+  },
   {
     ...USUAL,
     use: 'langchain_openai:AzureChatOpenAI',

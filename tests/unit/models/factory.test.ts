@@ -56,7 +56,10 @@ describe('the models of the configuration', () => {
 
   it.each([
     [{ base_url: 'ftp://x' }, /^config\.yaml: models\[0\]\.base_url: expected an http/],
-    [{ use_responses_api: true }, /^config\.yaml: models\[0\]\.use_responses_api: expected false/],
+    [
+      { use: 'langchain_deepseek:ChatDeepSeek', use_responses_api: true },
+      /^config\.yaml: models\[0\]\.use_responses_api: expected false/,
+    ],
     [{ use: 'toString' }, /^config\.yaml: models\[0\]\.use: expected one of/],
   ])('name the key of %j', (change, message) => {
     expect(() => factory([{ ...A, ...change }]).resolve()).toThrow(

@@ -7,7 +7,7 @@ import { createBench, failure, human, KEY } from './support';
 
 const CALL = { id: 'c1', name: 'ls', args: { path: '/a/long/way/down' } };
 
-describe.each(PROVIDERS)('on a bad day, a model of $use', (provider) => {
+describe.each(PROVIDERS)('on a bad day, a model of $use$variant', (provider) => {
   const { wire, tellsLateErrors, idleIs } = provider;
   let server: ScriptedServer;
   let bench: Bench;

@@ -48,14 +48,14 @@ export interface Bench {
   sent(): string;
 }
 
-export function createBench({ use, entry }: Provider, server: ScriptedServer): Bench {
+export function createBench({ use, entry, env }: Provider, server: ScriptedServer): Bench {
   function model(parts: object, stallMs: number): ChatModel {
     const usual = { name: 'own', use, model: SCRIPTED_MODEL, api_key: KEY };
     const parsed = modelConfigSchema.parse({ ...usual, ...entry(server.url, stallMs), ...parts });
     const adapter = findAdapter(use);
     if (adapter === undefined) throw new Error('there is no adapter');
     const log = createSilentLogger();
-    return adapter.create({ entry: parsed, key: 'models[0]', stallTimeoutMs: stallMs, env: {}, log });
+    return adapter.create({ entry: parsed, key: 'models[0]', stallTimeoutMs: stallMs, env, log });
   }
   return {
     ask: (messages, { entry: parts = {}, stallMs = STALL_MS, request = {} } = {}) =>

@@ -1,0 +1,1 @@
+export { codexAdapters } from './adapters';

@@ -1,0 +1,2 @@
+export { SEALED_THOUGHTS, toResponsesBody } from './request-body';
+export { createResponsesChatModel } from './responses-chat-model';
