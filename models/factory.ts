@@ -5,6 +5,7 @@ import type { ReasoningAdjustment, ReasoningWish } from '../core/reasoning';
 import type { Logger } from '../observability';
 import type { ChatModel } from './chat-model';
 import { ADAPTERS, findAdapter } from './adapters';
+import { keepSecrets } from './entry-secrets';
 import { refuseConflictingPace } from './pacing';
 import { applyReasoning } from './reasoning';
 
@@ -54,7 +55,8 @@ export function createChatModelFactory({
     const { entry, adjustments } = applyReasoning(configured, wish);
     if (adjustments.length > 0) log.warn({ model: entry.name, adjustments }, 'the request was fitted to the model');
     const seconds = positive(entry.stream_chunk_timeout) ?? config.runs.model_stall_timeout_seconds;
-    return adapter.create({ entry, key, stallTimeoutMs: Math.ceil(seconds * 1000), env, log });
+    const model = adapter.create({ entry, key, stallTimeoutMs: Math.ceil(seconds * 1000), env, log });
+    return keepSecrets(model, entry);
   }
 
   function find(name: string | null | undefined): ModelConfig {

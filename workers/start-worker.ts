@@ -123,7 +123,7 @@ export async function startWorker({ environment, env, live, log }: WorkerOptions
           writeLimitBytes: () => parseWriteLimit(env['DEERFLOW_WRITE_FILE_MAX_BYTES']),
           log,
         });
-        return { config, models: createChatModelFactory({ config, demoBaseUrl, log }), tools };
+        return { config, models: createChatModelFactory({ config, demoBaseUrl, env, log }), tools };
       },
     }),
     sandboxes,
