@@ -4,7 +4,9 @@ import { createDatabase, createModelPermitStore, migrate } from '../../db';
 import type { Database } from '../../db';
 import type { ModelReply } from '../../models';
 import { createSilentLogger } from '../../observability';
-import type { BenchContext, Benchmark } from '../benchmark';
+import type { BenchContext, Benchmark, Row } from '../benchmark';
+import { arrivalsOf, pacedWorkers } from '../pacing';
+import type { Servers } from '../servers';
 import { percentile, sample } from '../statistics';
 
 const CALLS = 2_000;
@@ -12,6 +14,7 @@ const QUICK_CALLS = 100;
 const PER_MINUTE = 60;
 const PACED_CALLS = 61;
 const QUICK_PACED_CALLS = 4;
+const QUICK_PROCESS_CALLS = 9;
 const WORKERS = 3;
 const LIMIT_MS = 2;
 
@@ -32,11 +35,14 @@ export const admission: Benchmark = {
   about:
     'What `request_admission` adds to a model call that need not wait, as a median and a 99th percentile over many ' +
     `calls one after the other; and ${PACED_CALLS} calls at ${PER_MINUTE} a minute, made by ${WORKERS} workers with ` +
-    'a connection pool each, from the first dispatch to the last. They must go in the order in which they came.',
+    'a connection pool each, from the first dispatch to the last. They must go in the order in which they came. The same ' +
+    'by as many worker processes with a run for each call, one of which is killed in the middle, by the clock of the ' +
+    'model: none may come twice, too early or, but for those that waited in the killed worker, out of order.',
   async run(context) {
     const medians: number[] = [];
     const slowest: number[] = [];
-    const { databaseUrl } = await context.servers();
+    const servers = await context.servers();
+    const { databaseUrl } = servers;
     const schema = 'admission';
     const open = (): Database => {
       const database = createDatabase({ url: databaseUrl, schema, maxConnections: 5, applicationName: 'bench' });
@@ -80,6 +86,7 @@ export const admission: Benchmark = {
         product: sample([seconds]),
         peers: {},
       },
+      ...(await processes(context, servers)),
     ];
   },
 };
@@ -122,4 +129,25 @@ async function paced(context: BenchContext, permits: readonly Permits[]): Promis
   if (seconds < ((count - 1) * 60) / PER_MINUTE - 0.05) context.broken(`the calls took ${seconds.toFixed(2)} s`);
   if (dispatched.some(({ index }, place) => index !== place)) context.broken('a call overtook another');
   return seconds;
+}
+
+/** The same with real processes, by the clock of the model. */
+async function processes(context: BenchContext, servers: Servers): Promise<Row[]> {
+  const calls = context.quick ? QUICK_PROCESS_CALLS : PACED_CALLS;
+  const killAfter = Math.floor(calls / 3);
+  const made = await pacedWorkers(context, { servers, workers: WORKERS, calls, perMinute: PER_MINUTE, killAfter });
+  const { seconds, shortestMs, longestMs, faults } = arrivalsOf(made, 60_000 / PER_MINUTE);
+  for (const fault of faults) context.broken(fault);
+  const row = (metric: string, unit: string, value: number): Row => ({
+    metric,
+    unit,
+    better: 'lower',
+    product: sample([value]),
+    peers: {},
+  });
+  return [
+    row(`${calls} calls of ${WORKERS} worker processes, one killed`, 's', seconds),
+    { ...row('shortest time between two of them', 'ms', shortestMs), better: 'higher' },
+    row('longest time between two of them', 'ms', longestMs),
+  ];
 }
