@@ -7,7 +7,7 @@ import type { StackOptions } from './options';
 import { startPostgres, type PostgresServer } from './postgres/postgres-server';
 import type { ProcessRecords } from './process-records';
 import type { Progress } from './progress';
-import type { StackPorts } from './stack-ports';
+import type { ServerPorts } from './stack-ports';
 import type { Service } from './supervisor';
 import { findTemporal } from './temporal-binary/find-temporal';
 import { startTemporal } from './temporal-server';
@@ -20,7 +20,7 @@ export interface ServerContext {
 }
 
 /** The embedded PostgreSQL. `onUrl` hears the address, which is the same after every restart. */
-export function postgresService(context: ServerContext, ports: StackPorts, onUrl: (url: string) => void): Service {
+export function postgresService(context: ServerContext, ports: ServerPorts, onUrl: (url: string) => void): Service {
   const paths = homePaths(context.options.home);
   return {
     name: 'PostgreSQL',
@@ -38,7 +38,7 @@ export function postgresService(context: ServerContext, ports: StackPorts, onUrl
   };
 }
 
-export async function temporalService(context: ServerContext, ports: StackPorts): Promise<Service> {
+export async function temporalService(context: ServerContext, ports: ServerPorts): Promise<Service> {
   const { options, records, progress, signal } = context;
   const paths = homePaths(options.home);
   const executable = await findTemporal({

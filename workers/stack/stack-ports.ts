@@ -1,37 +1,51 @@
-/** The four ports of a stack. */
+/** The ports of a stack: chosen together, and again where another program was quicker. */
 import type { StackOptions } from './options';
 import { choosePorts, isPortFree, type PortWish } from './ports';
 import type { Progress } from './progress';
 import type { Service } from './supervisor';
 
-export type PortName = 'api' | 'temporalUi' | 'postgres' | 'temporal';
+export type ServerPortName = 'temporalUi' | 'postgres' | 'temporal';
 
-export interface StackPorts extends Record<PortName, number> {
+export type Ports<Name extends string> = Record<Name, number> & {
   /** Chooses these anew. Throws where the user named one of them. */
-  replace(names: readonly PortName[]): Promise<void>;
-}
+  replace(names: readonly Name[]): Promise<void>;
+};
+
+/** Those of the two servers. */
+export type ServerPorts = Ports<ServerPortName>;
+export type StackPorts = Ports<ServerPortName | 'api'>;
 
 const PREFERRED_API_PORT = 8001;
 const PREFERRED_UI_PORT = 8233;
 const ATTEMPTS = 4;
 
 export async function chooseStackPorts(options: StackOptions, progress: Progress): Promise<StackPorts> {
-  const wishes = wishesOf(options);
-  const ports: StackPorts = {
-    ...{ api: 0, temporalUi: 0, postgres: 0, temporal: 0 },
-    async replace(names) {
-      const chosen = await choosePorts(names.map((name) => wishes[name]));
-      names.forEach((name, index) => (ports[name] = chosen[index] ?? 0));
-      if (names.includes('api') && options.apiPort === undefined && ports.api !== PREFERRED_API_PORT) {
-        progress.step(`Port ${PREFERRED_API_PORT} is taken: the API gets port ${ports.api}.`);
-      }
-    },
+  return choosePortsByName(wishesOf(options), ({ api }) => {
+    if (options.apiPort !== undefined || api === undefined || api === PREFERRED_API_PORT) return;
+    progress.step(`Port ${PREFERRED_API_PORT} is taken: the API gets port ${api}.`);
+  });
+}
+
+/** @param onChosen hears each choice, of all or of some anew. */
+export async function choosePortsByName<Name extends string>(
+  wishes: Readonly<Record<Name, PortWish>>,
+  onChosen: (chosen: Partial<Record<Name, number>>) => void = () => undefined,
+): Promise<Ports<Name>> {
+  const choose = async (names: readonly Name[]): Promise<Record<Name, number>> => {
+    const numbers = await choosePorts(names.map((name) => wishes[name]));
+    const chosen = Object.fromEntries(names.map((name, index) => [name, numbers[index]])) as Record<Name, number>;
+    onChosen(chosen);
+    return chosen;
   };
-  await ports.replace(['api', 'temporalUi', 'postgres', 'temporal']);
+  const ports: Ports<Name> = Object.assign(await choose(Object.keys(wishes) as Name[]), {
+    async replace(names: readonly Name[]): Promise<void> {
+      Object.assign(ports, await choose(names));
+    },
+  });
   return ports;
 }
 
-function wishesOf(options: StackOptions): Record<PortName, PortWish> {
+function wishesOf(options: StackOptions): Record<ServerPortName | 'api', PortWish> {
   return {
     api: {
       named: options.apiPort,
@@ -55,7 +69,11 @@ function wishesOf(options: StackOptions): Record<PortName, PortWish> {
  * Between the choice of a port and its use another program may take it. A service that never ran may then have another
  * port; one that did keeps what others know it by.
  */
-export function withReplaceablePorts(service: Service, ports: StackPorts, names: readonly PortName[]): Service {
+export function withReplaceablePorts<Name extends string>(
+  service: Service,
+  ports: Ports<Name>,
+  names: readonly Name[],
+): Service {
   let hasRun = false;
   const areFree = async () => (await Promise.all(names.map((name) => isPortFree(ports[name])))).every(Boolean);
   return {

@@ -1,16 +1,15 @@
 /** The whole stack in order: home, servers, worker and API; and back. */
-import { AppError } from '../../contracts';
 import { homePaths, prepareHome } from './home';
 import { lockHome, type HomeLock, type StackAddresses } from './home-lock';
 import type { StopMode } from './launch';
 import { rotateLog } from './log-file';
 import { createNodeService } from './node-service';
 import type { StackOptions } from './options';
-import { createProcessRecords, type ProcessRecords } from './process-records';
+import { createProcessRecords } from './process-records';
 import type { Progress } from './progress';
 import { builtFile } from './project-root';
-import { checkDatabase, postgresService, checkTemporal, temporalService, type ServerContext } from './servers';
 import { chooseStackPorts, withReplaceablePorts, type StackPorts } from './stack-ports';
+import { allOrFirstFailure, endLeftovers, startServers } from './start-servers';
 import { supervise, type Service, type SupervisedService, type SupervisorOptions } from './supervisor';
 
 export interface RunningStack {
@@ -34,7 +33,6 @@ export interface StartStackOptions {
 }
 
 const LOG_CHECK_MS = 60_000;
-const LEFTOVER_GRACE_MS = 15_000;
 
 export async function startStack(start: StartStackOptions): Promise<RunningStack> {
   prepareHome(start.options.home);
@@ -102,43 +100,6 @@ function createStack({ options, progress, signal, entryPoints, restarts }: Start
 
 const LOG_NAMES = ['postgres', 'temporal', 'worker', 'api'] as const;
 
-/** Returns the environment of the worker and the API. */
-async function startServers(
-  context: ServerContext & { giveUp: AbortController },
-  ports: StackPorts,
-  keep: (service: Service) => Promise<void>,
-): Promise<NodeJS.ProcessEnv> {
-  const { options, progress } = context;
-  let databaseUrl = options.environment.database.url;
-  const database = async () => {
-    if (databaseUrl !== null) return checkDatabase(databaseUrl);
-    progress.step('Starting PostgreSQL...');
-    const service = postgresService(context, ports, (url) => (databaseUrl = url));
-    await keep(withReplaceablePorts(service, ports, ['postgres']));
-  };
-  const temporal = async () => {
-    const given = options.environment.temporal.address;
-    if (given !== null) return checkTemporal(given);
-    const service = await temporalService(context, ports);
-    progress.step('Starting Temporal...');
-    await keep(withReplaceablePorts(service, ports, ['temporal', 'temporalUi']));
-  };
-  await allOrFirstFailure([database(), temporal()], context.giveUp);
-  if (databaseUrl === null) throw new AppError('internal', 'PostgreSQL started without an address.');
-  return {
-    ...options.env,
-    DATABASE_URL: databaseUrl,
-    TEMPORAL_ADDRESS: options.environment.temporal.address ?? `127.0.0.1:${ports.temporal}`,
-    GATEWAY_HOST: options.environment.gateway.host,
-    DEER_FLOW_HOME: options.home,
-  };
-}
-
-async function endLeftovers(records: ProcessRecords, progress: Progress): Promise<void> {
-  const ended = await records.endLeftovers({ graceMs: LEFTOVER_GRACE_MS });
-  if (ended.length > 0) progress.step(`Ended what an earlier start had left running: ${ended.join(', ')}.`);
-}
-
 function addressesOf(options: StackOptions, ports: StackPorts, env: NodeJS.ProcessEnv): StackAddresses {
   const { gateway, database, temporal } = options.environment;
   const host = gateway.host === '0.0.0.0' || gateway.host === '::' ? '127.0.0.1' : gateway.host;
@@ -148,20 +109,4 @@ function addressesOf(options: StackOptions, ports: StackPorts, env: NodeJS.Proce
     ...(temporal.address === null ? { temporalUiUrl: `http://127.0.0.1:${ports.temporalUi}` } : {}),
     ...(database.url === null ? { postgresPort: ports.postgres } : {}),
   };
-}
-
-/**
- * Where one fails, the others are told to give up. All are waited for: what is still starting must be known before it
- * can be stopped.
- */
-async function allOrFirstFailure(tasks: Promise<void>[], giveUp: AbortController): Promise<void> {
-  let failure: { error: unknown } | undefined;
-  const noted = tasks.map((task) =>
-    task.catch((error: unknown) => {
-      failure ??= { error };
-      giveUp.abort();
-    }),
-  );
-  await Promise.all(noted);
-  if (failure) throw failure.error;
 }
