@@ -20,6 +20,7 @@ import { createBranchesRouter } from './routes/branches';
 import { createCatalogRouter } from './routes/catalog';
 import { createHealthRouter } from './routes/health';
 import { createManagedModelsRouter } from './routes/managed-models';
+import { createMcpConfigRouter } from './routes/mcp-config';
 import { createMessagesRouter } from './routes/messages';
 import { createRegenerateRouter } from './routes/regenerate';
 import { createRunCreationRouter } from './routes/run-creation';
@@ -75,5 +76,6 @@ function apiRouters(deps: ApiDependencies): Router[] {
     createArtifactsRouter(deps),
     createCatalogRouter(deps),
     createManagedModelsRouter(deps),
+    createMcpConfigRouter(deps),
   ];
 }

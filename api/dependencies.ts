@@ -1,3 +1,4 @@
+import type { LiveExtensions } from '../config';
 import type { Config } from '../contracts/schemas/config';
 import type { Listener, Stores } from '../db';
 import type { Logger } from '../observability/logger';
@@ -11,6 +12,8 @@ export interface ApiSettings {
   home: string;
   docsEnabled: boolean;
   corsOrigins: readonly string[];
+  /** Programs that MCP servers may be started with over the API, beside the usual ones. */
+  mcpCommands: readonly string[];
   /** Milliseconds between two signs of life on a stream; clients take three times as much for a dead connection. */
   heartbeatMs: number;
 }
@@ -34,6 +37,8 @@ export interface ApiDependencies {
   config(): Config;
   /** What is wrong with the configuration's file as it is now; null where nothing is. */
   configFault(): string | null;
+  /** `extensions_config.json` as it is now. */
+  extensions: LiveExtensions;
   settings: ApiSettings;
   stores: Stores;
   managedModels: ManagedModelAccess;

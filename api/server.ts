@@ -1,5 +1,5 @@
 /** Process entry point of the API: listens, and drains on SIGTERM. */
-import { announceConfig, createLiveConfig, loadConfig, processEnvironment } from '../config';
+import { announceConfig, createLiveConfig, loadConfig, openLiveExtensions, processEnvironment } from '../config';
 import { isAppError } from '../contracts';
 import { createLogger } from '../observability';
 import { startApi } from './start-api';
@@ -28,7 +28,8 @@ async function main(): Promise<void> {
   }
   const live = createLiveConfig({ location, first: loaded, log });
   live.watch();
-  const api = await startApi({ environment, live, log });
+  const extensions = openLiveExtensions({ location, overrides: () => live.current().extensions, log });
+  const api = await startApi({ environment, live, extensions, log });
   process.send?.({ type: 'ready', port: api.port });
 
   await new Promise<void>((resolve) => (stop = resolve));

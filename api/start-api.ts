@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Environment, LiveConfig } from '../config';
+import type { Environment, LiveConfig, LiveExtensions } from '../config';
 import { deploymentKey } from '../config';
 import { AppError } from '../contracts';
 import type { Database } from '../db';
@@ -27,6 +27,7 @@ import { createRunFeeds } from './sse/run-feeds';
 export interface ApiOptions {
   environment: Environment;
   live: LiveConfig;
+  extensions: LiveExtensions;
   log: Logger;
 }
 
@@ -46,7 +47,7 @@ const RUN_EVENTS_CHANNEL = 'run_events';
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
 /** The composition root of an API process. */
-export async function startApi({ environment, live, log }: ApiOptions): Promise<RunningApi> {
+export async function startApi({ environment, live, extensions, log }: ApiOptions): Promise<RunningApi> {
   const { database: databaseSettings, gateway, temporal: temporalSettings } = environment;
   refuseOpenHost(gateway.host);
   if (databaseSettings.url === null) throw new AppError('configuration', 'DATABASE_URL: expected a PostgreSQL address');
@@ -76,10 +77,12 @@ export async function startApi({ environment, live, log }: ApiOptions): Promise<
   const deps: ApiDependencies = {
     config: () => managedModels.config(),
     configFault: () => live.fault(),
+    extensions,
     settings: {
       home: environment.home,
       docsEnabled: gateway.docsEnabled,
       corsOrigins: gateway.corsOrigins,
+      mcpCommands: environment.mcpCommands,
       heartbeatMs: HEARTBEAT_MS,
     },
     stores,

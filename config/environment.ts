@@ -25,6 +25,8 @@ export interface Environment {
   authDisabled: boolean;
   /** Keys of `DEER_FLOW_CREDENTIALS_KEY`; null: the key file of the home. */
   credentialKeys: readonly FernetKey[] | null;
+  /** Programs that MCP servers may be started with over the API, beside the usual ones. */
+  mcpCommands: readonly string[];
 }
 
 /** PostgreSQL cuts longer names, and a schema name is put into statements: only plain names are taken. */
@@ -59,6 +61,7 @@ export function parseEnvironment(env: EnvironmentVariables, cwd: string): Enviro
     logFormat: oneOf(env, 'LOG_FORMAT', ['json', 'pretty'] as const) ?? 'json',
     authDisabled: flag(env, 'DEER_FLOW_AUTH_DISABLED', false),
     credentialKeys: parseCredentialKeys(text(env, 'DEER_FLOW_CREDENTIALS_KEY')),
+    mcpCommands: Object.freeze(list(env, 'DEER_FLOW_MCP_STDIO_COMMAND_ALLOWLIST')),
   });
 }
 
@@ -125,8 +128,13 @@ function flag(env: EnvironmentVariables, name: string, fallback: boolean): boole
 
 /** The wildcard is left out: requests carry a session, and browsers refuse both together. */
 function origins(env: EnvironmentVariables): string[] {
-  const entries = (text(env, 'GATEWAY_CORS_ORIGINS') ?? '').split(',').map((entry) => entry.trim());
-  return entries.filter((entry) => entry !== '' && entry !== '*');
+  return list(env, 'GATEWAY_CORS_ORIGINS').filter((entry) => entry !== '*');
+}
+
+/** Entries between commas. */
+function list(env: EnvironmentVariables, name: string): string[] {
+  const entries = (env[name] ?? '').split(',').map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== '');
 }
 
 function databaseUrl(env: EnvironmentVariables): string | null {

@@ -29,6 +29,8 @@ export interface LoadedConfig {
   signature: string;
   /** The known keys as they are written, with references to variables instead of what these hold. */
   document: ConfigDocument;
+  /** The section `extensions` of the document. */
+  extensions: ConfigDocument;
 }
 
 export type ConfigDocument = Readonly<Record<string, PlainValue>>;
@@ -77,6 +79,8 @@ export function parseConfigFile(
     ],
     signature,
     document,
+    // The schema has seen that it is a mapping.
+    extensions: (document['extensions'] ?? {}) as ConfigDocument,
   });
 }
 

@@ -4,6 +4,7 @@ import type { Operation } from './operation';
 import { describeOperation } from './operation';
 import { ASSISTANT_OPERATIONS, FEATURE_OPERATIONS, MODEL_OPERATIONS } from './operations/catalog';
 import { FILE_OPERATIONS } from './operations/files';
+import { MCP_OPERATIONS } from './operations/mcp';
 import { RUN_OPERATIONS } from './operations/runs';
 import { SYSTEM_OPERATIONS } from './operations/system';
 import { THREAD_OPERATIONS } from './operations/threads';
@@ -23,6 +24,7 @@ const TAGS: Record<string, Operation[]> = {
   models: MODEL_OPERATIONS,
   assistants: ASSISTANT_OPERATIONS,
   features: FEATURE_OPERATIONS,
+  mcp: MCP_OPERATIONS,
   system: SYSTEM_OPERATIONS,
 };
 

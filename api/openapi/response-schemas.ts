@@ -177,6 +177,7 @@ export const responseSchemas = {
       }),
     ),
   }),
+  McpConfig: z.looseObject({ mcp_servers: z.record(z.string(), anyObject) }),
   Assistant: assistant,
   AssistantList: z.array(assistant),
 } as const;

@@ -3,7 +3,7 @@ import { listPublicModels } from '../../config';
 import { AppError } from '../../contracts';
 import type { ApiDependencies } from '../dependencies';
 
-import { handler, identityOf, pathParameter } from '../http/handler';
+import { handler, pathParameter } from '../http/handler';
 import { readableThread } from '../http/owned';
 import { parse } from '../http/validation';
 import { addAssistantRoutes } from './catalog-assistants';
@@ -126,15 +126,6 @@ function addEmptyCollections(router: Router): void {
   }
   router.get('/skills/:name', notFound('Skill'));
   router.get('/skills/custom/:name', notFound('Custom skill'));
-  router.get(
-    '/mcp/config',
-    handler((_request, response) => {
-      if (identityOf(response).role !== 'admin') {
-        throw new AppError('forbidden', 'Admin privileges required to manage MCP configuration.');
-      }
-      response.json({ mcp_servers: {} });
-    }),
-  );
 }
 
 function notFound(kind: string) {

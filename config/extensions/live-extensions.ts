@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { isAppError } from '../../contracts';
+import { AppError, isAppError } from '../../contracts';
 import type { Extensions } from '../../contracts/schemas/extensions';
 import { configError } from '../config-error';
 import { fileMark } from '../live/file-mark';
@@ -9,25 +9,33 @@ import type { ConfigLog } from '../live/live-config';
 import type { ConfigLocation } from '../locate-config';
 import { EXTENSIONS_FILE, locateExtensions, newExtensionsPath } from './locate-extensions';
 import type { ExtensionsDocument } from './parse-extensions';
-import { parseExtensionsText, resolveExtensions } from './parse-extensions';
+import { parseExtensionsText, resolveExtensions, setKeys } from './parse-extensions';
 import { writeExtensions } from './write-extensions';
 
 export interface LiveExtensions {
   /** The newest valid revision. Every read looks whether the file has changed, whoever changed it. */
   current(): Extensions;
-  /** Writes a new revision from the newest one; the next read has it, in every process. */
+  /** The same revision with references to variables instead of what these hold. */
+  written(): ExtensionsDocument;
+  /** Whether `config.yaml` sets this key itself, so that the file's has no effect. */
+  isOverridden(key: string): boolean;
+  /**
+   * Writes a new revision from the newest one; the next read has it, in every process. Rejects with what `change`
+   * throws, with `bad_request` where its result is not valid, and with `unavailable` where the file cannot be changed.
+   */
   update(change: (document: ExtensionsDocument) => ExtensionsDocument, signal: AbortSignal): Promise<void>;
 }
 
 export interface LiveExtensionsOptions {
   location: ConfigLocation;
-  /** The section `extensions` of `config.yaml` as it is now. */
+  /** The section `extensions` of `config.yaml` as it is written now; the same object as long as it is the same. */
   overrides?: () => ExtensionsDocument;
   log: ConfigLog;
   now?: () => number;
 }
 
 const NOTHING: ExtensionsDocument = {};
+const SECTION = 'config.yaml: extensions';
 
 /** Throws where a file was named that is not there, or where the first revision is not valid. */
 export function openLiveExtensions(options: LiveExtensionsOptions): LiveExtensions {
@@ -38,7 +46,9 @@ export function openLiveExtensions(options: LiveExtensionsOptions): LiveExtensio
   let handled: string | null = null;
   let path: string | null = null;
   let document = NOTHING;
-  let overriddenBy: ExtensionsDocument | null = null;
+  let overriddenBy = overrides();
+  /** The section that was dealt with last, good or bad. */
+  let section = overriddenBy;
   let value: Extensions | null = null;
 
   function read(): { found: string | null; bytes: Uint8Array | null; revision: string } {
@@ -58,10 +68,8 @@ export function openLiveExtensions(options: LiveExtensionsOptions): LiveExtensio
     if (found === null && path !== null) throw configError(basename(path), [], 'the file is gone');
     const file = found === null ? EXTENSIONS_FILE : basename(found);
     const fresh = bytes === null ? NOTHING : parseExtensionsText(bytes, file);
-    const section = overrides();
-    value = resolveExtensions(fresh, location.env, { file, overrides: section });
+    value = resolveExtensions(fresh, location.env, { file, overrides: overriddenBy });
     document = fresh;
-    overriddenBy = section;
     path = found;
   }
 
@@ -89,23 +97,41 @@ export function openLiveExtensions(options: LiveExtensionsOptions): LiveExtensio
   }
 
   /** The other file may have changed: its section is read again with what is in force of this one. */
-  function withOverrides(): Extensions {
-    const section = overrides();
-    if (value !== null && overriddenBy === section) return value;
-    const file = path === null ? EXTENSIONS_FILE : basename(path);
-    value = resolveExtensions(document, location.env, { file, overrides: section });
-    overriddenBy = section;
+  function lookAtOverrides(): void {
+    const newest = overrides();
+    if (newest === section) return;
+    section = newest;
+    try {
+      value = resolveExtensions(document, location.env, { file: SECTION, overrides: newest });
+      overriddenBy = newest;
+    } catch (error) {
+      if (!isAppError(error, 'configuration')) throw error;
+      log.warn({ fault: error.message }, 'the section cannot be used; the earlier extensions stay in force');
+    }
+  }
+
+  function current(): Extensions {
+    lookAtOverrides();
+    look();
+    if (value === null) throw new AppError('internal', 'No extensions were read');
     return value;
   }
 
-  const live: LiveExtensions = {
-    current() {
-      look();
-      return withOverrides();
+  current();
+  return {
+    current,
+    written() {
+      current();
+      return { ...document, ...setKeys(overriddenBy) };
     },
-    update: (change, signal) =>
-      writeExtensions({ path: path ?? locate() ?? newExtensionsPath(location), env: location.env, change, signal }),
+    isOverridden(key) {
+      current();
+      return Object.hasOwn(setKeys(overriddenBy), key);
+    },
+    update(change, signal) {
+      current();
+      const target = path ?? newExtensionsPath(location);
+      return writeExtensions({ path: target, isNew: path === null, env: location.env, change, signal });
+    },
   };
-  live.current();
-  return live;
 }

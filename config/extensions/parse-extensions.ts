@@ -30,8 +30,7 @@ export function resolveExtensions(
   env: EnvironmentVariables,
   { file, overrides = {} }: { file: string; overrides?: ExtensionsDocument },
 ): Extensions {
-  const set = Object.entries(overrides).filter(([, value]) => value !== null && value !== undefined);
-  const resolved = withVariables(withoutNulls({ ...document, ...Object.fromEntries(set) }), env);
+  const resolved = withVariables(setKeys({ ...document, ...setKeys(overrides) }), env);
   const result = extensionsSchema.safeParse(resolved);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
@@ -39,8 +38,9 @@ export function resolveExtensions(
   throw configError(file, issue?.path ?? [], issue?.message ?? 'expected another value');
 }
 
-function withoutNulls(document: ExtensionsDocument): ExtensionsDocument {
-  return Object.fromEntries(Object.entries(document).filter(([, value]) => value !== null));
+/** Without keys that are null, which means the same as absent. */
+export function setKeys(document: ExtensionsDocument): ExtensionsDocument {
+  return Object.fromEntries(Object.entries(document).filter(([, value]) => value !== null && value !== undefined));
 }
 
 /** Unlike in `config.yaml`, a variable that is not set is empty text: a server that is off needs no key. */

@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError } from '../../contracts';
+import { AppError, isAppError } from '../../contracts';
 import type { EnvironmentVariables } from '../environment-variables';
 import type { ExtensionsDocument } from './parse-extensions';
 import { parseExtensionsText, resolveExtensions } from './parse-extensions';
 
 export interface ExtensionsWrite {
   path: string;
+  /** Whether there was no file so far. One that was there and is gone is not made anew with this change alone. */
+  isNew: boolean;
   env: EnvironmentVariables;
   /** From what the file says to what it shall say. References to variables stay references. */
   change: (document: ExtensionsDocument) => ExtensionsDocument;
@@ -25,22 +27,69 @@ const NEW_FILE_MODE = 0o600;
 /**
  * Changes the file so that a reader sees the old revision or the new one, never a part, and so that of two writers at
  * once, also in different processes, neither loses what the other wrote. A change that is not valid writes nothing.
+ * Throws `bad_request` for such a change, `unavailable` where the file as it is cannot be changed, and what `change`
+ * throws.
  */
-export async function writeExtensions({ path, env, change, signal }: ExtensionsWrite): Promise<void> {
+export async function writeExtensions({ path, isNew, env, change, signal }: ExtensionsWrite): Promise<void> {
   // A link stays a link; what it leads to is replaced.
   const target = await realpath(path).catch(() => path);
-  await mkdir(dirname(target), { recursive: true });
-  const release = await takeLock(`${target}.lock`, signal);
   try {
-    const file = basename(target);
-    const before = await readFile(target).catch(notThere);
-    const after = change(before === null ? {} : parseExtensionsText(before, file));
-    resolveExtensions(after, env, { file });
-    const mode = before === null ? NEW_FILE_MODE : (await stat(target)).mode & 0o777;
-    await replace(target, `${JSON.stringify(after, null, 2)}\n`, mode);
-  } finally {
-    await release();
+    await mkdir(dirname(target), { recursive: true });
+    const release = await takeLock(`${target}.lock`, signal);
+    try {
+      const before = await readFile(target).catch(notThere);
+      if (before === null && !isNew) throw unusable('it is gone');
+      const after = changed(before, change, { file: basename(target), env });
+      const mode = before === null ? NEW_FILE_MODE : (await stat(target)).mode & 0o777;
+      await replace(target, `${JSON.stringify(after, null, 2)}\n`, mode);
+    } finally {
+      await release();
+    }
+  } catch (error) {
+    throw UNWRITABLE.has((error as NodeJS.ErrnoException).code ?? '') ? unwritable(error) : error;
   }
+}
+
+function changed(
+  before: Uint8Array | null,
+  change: ExtensionsWrite['change'],
+  { file, env }: { file: string; env: EnvironmentVariables },
+): ExtensionsDocument {
+  const faultOf = (document: ExtensionsDocument) => configFault(() => resolveExtensions(document, env, { file }));
+  let document: ExtensionsDocument = {};
+  const broken = before === null ? null : configFault(() => (document = parseExtensionsText(before, file)));
+  if (broken !== null) throw unusable(broken);
+  const after = change(document);
+  const fault = faultOf(after);
+  if (fault === null) return after;
+  const earlier = faultOf(document);
+  throw earlier === null ? new AppError('bad_request', fault) : unusable(earlier);
+}
+
+/** What is wrong; null where nothing is. */
+function configFault(attempt: () => unknown): string | null {
+  try {
+    attempt();
+    return null;
+  } catch (error) {
+    if (isAppError(error, 'configuration')) return error.message;
+    throw error;
+  }
+}
+
+function unusable(fault: string): AppError {
+  return new AppError(
+    'unavailable',
+    `The extensions file cannot be changed as it is: ${fault}. Mend it, then try again.`,
+  );
+}
+
+/** A file that is mounted into a container by itself cannot be replaced. */
+const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'EBUSY']);
+
+function unwritable(cause: unknown): AppError {
+  const expected = 'its folder has to be writable for this process, and the file not mounted by itself';
+  return new AppError('unavailable', `The extensions file cannot be written: ${expected}.`, { cause });
 }
 
 function notThere(error: NodeJS.ErrnoException): null {

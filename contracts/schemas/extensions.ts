@@ -34,15 +34,15 @@ const serverFields = z.looseObject({
   tool_name_prefix: z.boolean().default(true),
   /** Seconds; null for no limit of its own. */
   tool_call_timeout: z.number().positive().nullable().default(null),
-  /** Seconds. */
-  session_init_timeout: z.number().positive().default(60),
+  /** Seconds; null for no limit. */
+  session_init_timeout: z.number().positive().nullable().default(60),
   routing: routingSchema.prefault({}),
   /** By the name that the server gives a tool. */
   tools: z.record(z.string(), z.looseObject({ routing: routingSchema.optional() })).default({}),
   task_toolsets: z.array(taskToolsetSchema).default([]),
 });
 
-const mcpServerSchema = z.preprocess(withType, serverFields).superRefine((server, context) => {
+export const mcpServerSchema = z.preprocess(withType, serverFields).superRefine((server, context) => {
   const taken = new Set<string>();
   server.task_toolsets.forEach((toolset, index) => {
     for (const role of ROLES) {
@@ -64,7 +64,7 @@ export const extensionsSchema = z.looseObject({
   mcpServers: z.record(z.string(), mcpServerSchema).default({}),
   skills: z.record(z.string(), z.looseObject({ enabled: z.boolean().default(true) })).default({}),
   middlewares: z.array(z.unknown()).default([]),
-  mcpInterceptors: z.array(z.unknown()).default([]),
+  mcpInterceptors: z.union([z.string().transform((one) => [one]), z.array(z.unknown())]).default([]),
 });
 
 export type Extensions = z.output<typeof extensionsSchema>;

@@ -2,6 +2,7 @@
  * Zod schemas of the wire and of the configuration file. Parsed once, at the edge; workflows never import this folder.
  */
 import { managedModelRequestSchema } from './managed-models';
+import { mcpServerRequestSchema, mcpServersRequestSchema, mcpToggleRequestSchema } from './mcp-config';
 import { runCreateRequestSchema } from './run-request';
 import {
   checkpointStateRequestSchema,
@@ -30,4 +31,7 @@ export const schemas = {
   RegenerateRequest: regenerateRequestSchema,
   EditRegenerateRequest: editRegenerateRequestSchema,
   ManagedModelRequest: managedModelRequestSchema,
+  McpServersRequest: mcpServersRequestSchema,
+  McpServerRequest: mcpServerRequestSchema,
+  McpToggleRequest: mcpToggleRequestSchema,
 } as const;

@@ -6,6 +6,7 @@ import { parseStackOptions } from '../../workers/stack/options';
 import type { StackOptions } from '../../workers/stack/options';
 import { checkConfiguration } from './checks/configuration';
 import { checkDatabase } from './checks/database';
+import { checkExtensions } from './checks/extensions';
 import { checkModels } from './checks/models';
 import { checkTemporal } from './checks/temporal';
 import { checkTools } from './checks/tools';
@@ -23,7 +24,9 @@ export async function examine(options: DoctorOptions, { env, cwd }: ExamineConte
   if ('finding' in environment) return [environment.finding];
   const { stack } = environment;
   const configuration = checkConfiguration(stack.env, cwd);
-  const findings = [...configuration.findings, checkHome(stack.home)];
+  const { loaded } = configuration;
+  const extensions = loaded === null ? [] : checkExtensions({ loaded, env: stack.env, cwd });
+  const findings = [...configuration.findings, ...extensions, checkHome(stack.home)];
   const { databaseUrl, temporalAddress } = findServers(stack);
   const { schema } = stack.environment.database;
   findings.push(
@@ -34,8 +37,8 @@ export async function examine(options: DoctorOptions, { env, cwd }: ExamineConte
       ? [notRunning('Temporal')]
       : await checkTemporal({ ...stack.environment.temporal, address: temporalAddress })),
   );
-  if (configuration.loaded !== null) {
-    const { config } = configuration.loaded;
+  if (loaded !== null) {
+    const { config } = loaded;
     const log = createLogger({ level: 'silent', name: 'doctor' });
     findings.push(...checkTools(config), ...(await checkModels({ config, env: stack.env, live: options.live, log })));
   }

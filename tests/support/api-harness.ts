@@ -10,6 +10,7 @@ import type { ApiDependencies, ApiSettings } from '../../api/dependencies';
 import { createManagedModels } from '../../api/managed-models';
 import type { Identify } from '../../api/middleware/identity';
 import { createRunFeeds } from '../../api/sse/run-feeds';
+import { openLiveExtensions } from '../../config';
 import { configSchema } from '../../contracts/schemas/config';
 import { MANAGED_MODELS_CHANNEL, createListener } from '../../db';
 import type { Stores } from '../../db';
@@ -52,6 +53,8 @@ export interface Answer {
 export interface HarnessOptions {
   config?: Record<string, unknown>;
   settings?: Partial<ApiSettings>;
+  /** Variables that the extensions file may name. */
+  env?: Record<string, string>;
 }
 
 /** The user of a request and the role, by headers of the tests. */
@@ -103,6 +106,7 @@ async function startInstance({ database, home, gateway, shutdown, options }: Ins
   const { stores } = database;
   const listener = createListener(database.database, 'run_events', MANAGED_MODELS_CHANNEL);
   const config = configSchema.parse(options.config ?? {});
+  const overrides = () => config.extensions;
   const log = createSilentLogger();
   const feeds = createRunFeeds({ stores, listener, log });
   const managedModels = await createManagedModels({
@@ -115,7 +119,8 @@ async function startInstance({ database, home, gateway, shutdown, options }: Ins
   const deps: ApiDependencies = {
     config: () => managedModels.config(),
     configFault: () => null,
-    settings: { home, docsEnabled: true, corsOrigins: [], heartbeatMs: 10_000, ...options.settings },
+    settings: { home, docsEnabled: true, corsOrigins: [], mcpCommands: [], heartbeatMs: 10_000, ...options.settings },
+    extensions: openLiveExtensions({ location: { env: options.env ?? {}, cwd: home }, overrides, log }),
     stores,
     managedModels,
     gateway,

@@ -103,7 +103,6 @@ export const FEATURE_OPERATIONS: Operation[] = [
   off('/api/skills/custom/{name}', 'One own skill', 404),
   get('/api/channels/providers', 'Chat services; none, as they are off', 'AnyObject'),
   get('/api/channels/connections', 'Connections to chat services; none, as they are off', 'AnyObject'),
-  get('/api/mcp/config', 'MCP servers; none, as they are off', 'AnyObject', { 403: 'For administrators' }),
   off('/api/agents', 'Custom agents', 403),
   off('/api/agents/check', 'Whether the name of an agent is free', 403),
   off('/api/agents/{name}', 'One custom agent', 403),

@@ -14,7 +14,6 @@ export const INACTIVE_KEYS: readonly string[] = [
   'checkpointer',
   'database',
   'dedupe_storage',
-  'extensions',
   'guardrails',
   'input_polish',
   'knowledge_base',

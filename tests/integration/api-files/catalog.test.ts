@@ -197,7 +197,6 @@ describe('what is not offered yet', () => {
     ['/api/agents/check?name=a', 403],
     ['/api/agents/a', 403],
     ['/api/user-profile', 403],
-    ['/api/mcp/config', 403],
     ['/api/threads/t/mcp-tasks?limit=101', 422],
     ['/api/threads/t/subagent-batches?limit=0', 422],
     ['/api/threads/a.b/goal', 422],

@@ -34,7 +34,7 @@ function isRouter(value: unknown): value is Router {
 /** Nothing of it is used while the app is only put together. */
 const dependencies = {
   config: () => configSchema.parse({}),
-  settings: { home: '/nowhere', docsEnabled: true, corsOrigins: [], heartbeatMs: 10_000 },
+  settings: { home: '/nowhere', docsEnabled: true, corsOrigins: [], mcpCommands: [], heartbeatMs: 10_000 },
   stores: { threads: {}, events: {}, log: {}, runs: {}, journal: {}, secrets: {} },
   shutdown: new AbortController().signal,
   log: createSilentLogger(),

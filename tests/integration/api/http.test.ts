@@ -223,7 +223,12 @@ describe('health', () => {
       const begun = Date.now();
       const ready = await fetch(`${second.url}/health/ready`);
       expect(ready.status).toBe(503);
-      expect(await ready.json()).toMatchObject({ status: 'degraded', database: 'unreachable', temporal: 'ok' });
+      expect(await ready.json()).toMatchObject({
+        status: 'degraded',
+        database: 'unreachable',
+        stream_bridge: 'unreachable',
+        temporal: 'ok',
+      });
       expect(Date.now() - begun).toBeLessThan(3_000);
       expect((await fetch(`${second.url}/health`)).status).toBe(200);
       const read = await fetch(`${second.url}/api/threads/x`);

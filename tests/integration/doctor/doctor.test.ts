@@ -87,6 +87,22 @@ describe('npm run doctor', () => {
     ]);
   });
 
+  it('says that MCP servers are kept and not used, and where their file is wrong', async () => {
+    const file = join(folder, 'extensions_config.json');
+    await writeFile(file, JSON.stringify({ mcpServers: { one: { command: 'npx', env: { KEY: SECRET } } } }));
+    const good = await findings(entry(''));
+    expect([good.code, about(good.all, 'extensions')]).toEqual([
+      0,
+      [{ about: 'extensions', status: 'not_active', text: expect.stringMatching(/^MCP servers \(1\) .*not use/) }],
+    ]);
+    await writeFile(file, JSON.stringify({ mcpServers: { one: { args: SECRET } } }));
+    const bad = await findings(entry(''));
+    expect([bad.code, about(bad.all, 'extensions')]).toEqual([
+      1,
+      [expect.objectContaining({ status: 'refused', text: expect.stringContaining('mcpServers.one.args') })],
+    ]);
+  });
+
   it('lists what has no effect, and says why several instances would be refused', async () => {
     const config = `${entry('')}scheduler: {enabled: true}\nnews: {}\n`;
     const { code, all } = await findings(config, [], { DEER_FLOW_MULTI_INSTANCE: '1' });

@@ -23,6 +23,7 @@ describe('settings of a process', () => {
       logFormat: 'json',
       authDisabled: false,
       credentialKeys: null,
+      mcpCommands: [],
     });
   });
 
@@ -43,6 +44,7 @@ describe('settings of a process', () => {
         DEER_FLOW_LOG_LEVEL: 'DEBUG',
         LOG_FORMAT: 'pretty',
         DEER_FLOW_AUTH_DISABLED: '1',
+        DEER_FLOW_MCP_STDIO_COMMAND_ALLOWLIST: ' docker,,my-server ',
       },
       folder,
     );
@@ -56,6 +58,7 @@ describe('settings of a process', () => {
       logLevel: 'debug',
       logFormat: 'pretty',
       authDisabled: true,
+      mcpCommands: ['docker', 'my-server'],
     });
     expect(Object.isFrozen(environment.gateway)).toBe(true);
   });

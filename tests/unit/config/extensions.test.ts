@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +19,7 @@ const never = (): AbortSignal => new AbortController().signal;
 function open({
   env = {},
   overrides,
-}: { env?: Record<string, string>; overrides?: () => object } = {}): LiveExtensions {
+}: { env?: Record<string, string>; overrides?: () => Record<string, unknown> } = {}): LiveExtensions {
   const log = {
     info: () => undefined,
     warn: (details: object, text: string) => void warnings.push(`${text} ${JSON.stringify(details)}`),
@@ -28,7 +28,7 @@ function open({
   return openLiveExtensions({
     location: { env, cwd: folder },
     log,
-    ...(overrides === undefined ? {} : { overrides: () => ({ ...overrides() }) }),
+    ...(overrides === undefined ? {} : { overrides }),
   });
 }
 
@@ -117,11 +117,38 @@ describe('what it may hold', () => {
 
   test('what config.yaml sets itself wins, also when it changes later', async () => {
     await write({ middlewares: ['file'], skills: { a: { enabled: false } } });
-    let section: object = { middlewares: ['section'] };
+    let section: Record<string, unknown> = { middlewares: ['section'] };
     const live = open({ overrides: () => section });
     expect(live.current()).toMatchObject({ middlewares: ['section'], skills: { a: { enabled: false } } });
     section = {};
     expect(live.current().middlewares).toEqual(['file']);
+  });
+
+  test('what config.yaml sets is checked too, and one that is wrong changes nothing until it is mended', async () => {
+    await write({ middlewares: ['file'] });
+    let section: Record<string, unknown> = {};
+    const live = open({ overrides: () => section });
+    section = { mcpServers: { one: { type: 'pigeon' } } };
+    await write({ middlewares: ['newer'] });
+    for (let read = 0; read < 5; read += 1) expect(live.current()).toMatchObject({ middlewares: ['newer'] });
+    expect(live.isOverridden('mcpServers')).toBe(false);
+    expect(warnings).toEqual([expect.stringContaining('config.yaml: extensions: mcpServers.one.type')]);
+    section = { mcpServers: { one: { type: 'http' } } };
+    expect(live.current().mcpServers['one']?.type).toBe('http');
+    expect(live.isOverridden('mcpServers')).toBe(true);
+    section = { mcpServers: null };
+    expect(live.isOverridden('mcpServers')).toBe(false);
+  });
+
+  test('one interceptor may stand alone, and a server may have all the time it wants to begin', async () => {
+    await write({ ...server({ session_init_timeout: null }), mcpInterceptors: 'module:one' });
+    const { mcpInterceptors, mcpServers } = open().current();
+    expect([mcpInterceptors, mcpServers['one']?.session_init_timeout]).toEqual([['module:one'], null]);
+  });
+
+  test('an editor sees the names of variables, not what they hold', async () => {
+    await write(server({ args: ['$SET'] }));
+    expect(open({ env: { SET: 'value' } }).written()).toEqual(server({ args: ['$SET'] }));
   });
 });
 
@@ -217,6 +244,43 @@ describe('a write', () => {
     };
     await Promise.all(writers.map(write));
   }
+
+  test('makes the file where there is none, for its owner alone, and at the place of one that is linked', async () => {
+    await open().update(() => ({ n: 1 }), never());
+    const path = join(folder, 'extensions_config.json');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    await symlink(path, join(folder, 'link.json'));
+    const linked = open({ env: { DEER_FLOW_EXTENSIONS_CONFIG_PATH: 'link.json' } });
+    await linked.update(() => ({ n: 2 }), never());
+    expect(open().current()).toMatchObject({ n: 2 });
+  });
+
+  test('goes on after another writer died in the middle of its own', async () => {
+    await write({ n: 1 });
+    const lock = join(folder, 'extensions_config.json.lock');
+    await writeFile(lock, '');
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(lock, longAgo, longAgo);
+    const live = open();
+    await live.update(() => ({ n: 2 }), never());
+    expect(live.current()).toMatchObject({ n: 2 });
+    expect(await readdir(folder)).toEqual(['extensions_config.json']);
+  });
+
+  test.each([
+    ['is written only in part', () => write('{"mcpServers": {"one": {"comm')],
+    ['has a fault in another place', () => write({ mcpServers: { one: { type: 'pigeon' } } })],
+    ['is gone', () => rm(join(folder, 'extensions_config.json'))],
+  ])('does not touch a file that %s, and says that it has to be mended first', async (_, harm) => {
+    await write({ n: 1 });
+    const live = open();
+    await harm();
+    await expect(live.update((document) => ({ ...document, n: 2 }), never())).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('Mend it'),
+    });
+    expect(live.current()).toMatchObject({ n: 1 });
+  });
 
   test('that is not valid changes nothing', async () => {
     await write({ n: 1 });
