@@ -1,20 +1,19 @@
-import type { RequestHandler, Response } from 'express';
 import { Router } from 'express';
-import { AppError } from '../../contracts';
 import type { ModelConfig } from '../../contracts/schemas/config';
 import { CUSTOM_PROVIDER, MANAGED_PROVIDERS } from '../../contracts/schemas/managed-models';
 import type { ManagedModelRecord } from '../../contracts/schemas/managed-models';
 import { PRESETS } from '../../models/managed';
 import type { ApiDependencies } from '../dependencies';
+import { forAdministrators } from '../http/administrators';
 import { disconnectSignal } from '../http/disconnect-signal';
-import { handler, identityOf } from '../http/handler';
+import { handler } from '../http/handler';
 import { parseManagedModelRequest } from '../managed-models/parse-managed-model';
 
 /** The models that administrators share with everybody. A key comes in here and never goes out. */
 export function createManagedModelsRouter(deps: ApiDependencies): Router {
   const router = Router();
   const { managedModels } = deps;
-  router.use('/managed-models', forAdministrators);
+  router.use('/managed-models', forAdministrators('Admin privileges are required to manage shared models.'));
   router.get(
     '/managed-models',
     handler(async (_request, response) => {
@@ -44,12 +43,6 @@ export function createManagedModelsRouter(deps: ApiDependencies): Router {
   );
   return router;
 }
-
-/** Before the body is looked at, so that nobody else learns what would fit. */
-const forAdministrators: RequestHandler = (_request, response: Response, next) => {
-  if (identityOf(response).role === 'admin') return next();
-  next(new AppError('forbidden', 'Admin privileges are required to manage shared models.'));
-};
 
 function fileView({ name, display_name, model }: ModelConfig) {
   return { name, display_name: display_name || name, model, source: 'config', enabled: true };

@@ -1,9 +1,9 @@
-import type { RequestHandler, Response } from 'express';
+import type { Response } from 'express';
 import { Router } from 'express';
-import { AppError } from '../../contracts';
 import type { ApiDependencies } from '../dependencies';
+import { forAdministrators } from '../http/administrators';
 import { disconnectSignal } from '../http/disconnect-signal';
-import { handler, identityOf, pathParameter } from '../http/handler';
+import { handler, pathParameter } from '../http/handler';
 import type { ServersChange } from '../mcp/change-servers';
 import { createServerChanges } from '../mcp/change-servers';
 import { createMcpServers } from '../mcp/mcp-servers';
@@ -20,7 +20,7 @@ export function createMcpConfigRouter(deps: Pick<ApiDependencies, 'extensions' |
     response.json(await servers.change(change, signal));
   }
 
-  router.use('/mcp', forAdministrators);
+  router.use('/mcp', forAdministrators('Admin privileges required to manage MCP configuration.'));
   router.get(
     '/mcp/config',
     handler((_request, response) => void response.json(servers.view())),
@@ -60,9 +60,3 @@ export function createMcpConfigRouter(deps: Pick<ApiDependencies, 'extensions' |
   );
   return router;
 }
-
-/** Before the body is looked at, so that nobody else learns what would fit. */
-const forAdministrators: RequestHandler = (_request, response: Response, next) => {
-  if (identityOf(response).role === 'admin') return next();
-  next(new AppError('forbidden', 'Admin privileges required to manage MCP configuration.'));
-};

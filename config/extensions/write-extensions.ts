@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, isAppError } from '../../contracts';
@@ -35,15 +35,17 @@ export async function writeExtensions({ path, isNew, env, change, signal }: Exte
   const target = await realpath(path).catch(() => path);
   try {
     await mkdir(dirname(target), { recursive: true });
-    const release = await takeLock(`${target}.lock`, signal);
+    const lock = await takeLock(`${target}.lock`, signal);
     try {
       const before = await readFile(target).catch(notThere);
       if (before === null && !isNew) throw unusable('it is gone');
       const after = changed(before, change, { file: basename(target), env });
       const mode = before === null ? NEW_FILE_MODE : (await stat(target)).mode & 0o777;
+      // Whoever was stopped for long enough has lost the lock, and would write over what came since.
+      if (!(await lock.isHeld())) throw busy();
       await replace(target, `${JSON.stringify(after, null, 2)}\n`, mode);
     } finally {
-      await release();
+      await lock.release();
     }
   } catch (error) {
     throw UNWRITABLE.has((error as NodeJS.ErrnoException).code ?? '') ? unwritable(error) : error;
@@ -114,18 +116,30 @@ async function replace(target: string, text: string, mode: number): Promise<void
   }
 }
 
-/** Resolves to what gives the lock back. */
-async function takeLock(path: string, signal: AbortSignal): Promise<() => Promise<void>> {
+interface Lock {
+  isHeld(): Promise<boolean>;
+  /** Leaves the lock of another alone. */
+  release(): Promise<void>;
+}
+
+async function takeLock(path: string, signal: AbortSignal): Promise<Lock> {
+  const owner = randomUUID();
+  const isHeld = async () => (await readFile(path, 'utf8').catch(() => null)) === owner;
   const deadline = Date.now() + LOCK_PATIENCE_MS + LOCK_STALE_MS;
   for (;;) {
     signal.throwIfAborted();
     try {
-      await (await open(path, 'wx', NEW_FILE_MODE)).close();
-      return () => rm(path, { force: true });
+      await writeFile(path, owner, { flag: 'wx', mode: NEW_FILE_MODE });
+      return {
+        isHeld,
+        async release() {
+          if (await isHeld()) await rm(path, { force: true });
+        },
+      };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    if (Date.now() > deadline) throw new AppError('unavailable', 'The extensions file is being changed by others.');
+    if (Date.now() > deadline) throw busy();
     await removeStale(path);
     await delay(LOCK_POLL_MS, undefined, { signal });
   }
@@ -150,5 +164,9 @@ async function removeStale(path: string): Promise<void> {
 
 async function isStale(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null);
-  return found !== null && Date.now() - found.mtimeMs > LOCK_STALE_MS;
+  return found !== null && Date.now() - found.mtimeMs >= LOCK_STALE_MS;
+}
+
+function busy(): AppError {
+  return new AppError('unavailable', 'The extensions file is being changed by others.');
 }

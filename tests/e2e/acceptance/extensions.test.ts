@@ -132,6 +132,14 @@ test('a section of config.yaml wins over the file from the next request on, and 
   await until(async () => (await names(api)).join() === 'first', 'the file again', 1_000);
 });
 
+test('a process does not start with a file that is wrong, and says what is', async () => {
+  await write({ first: server(1) });
+  expect(await listed()).toEqual([['first'], ['first']]);
+  await write({ first: { type: 'pigeon' } });
+  await expect(product.startApi()).rejects.toThrow('extensions_config.json: mcpServers.first.type');
+  expect(await listed()).toEqual([['first'], ['first']]);
+});
+
 test('readiness asks the provisioner past any proxy, and tells of streams where they really are', async () => {
   for (const api of processes) {
     const { status, body } = await api.request('GET', '/health/ready');

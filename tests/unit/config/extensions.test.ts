@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -265,6 +266,18 @@ describe('a write', () => {
     await live.update(() => ({ n: 2 }), never());
     expect(live.current()).toMatchObject({ n: 2 });
     expect(await readdir(folder)).toEqual(['extensions_config.json']);
+  });
+
+  test('that was stopped until others took its turn writes nothing, and leaves their turn to them', async () => {
+    await write({ n: 1 });
+    const lock = join(folder, 'extensions_config.json.lock');
+    const stopped = open().update((document) => {
+      writeFileSync(lock, 'another writer');
+      return { ...document, n: 2 };
+    }, never());
+    await expect(stopped).rejects.toMatchObject({ code: 'unavailable' });
+    expect(open().current()).toMatchObject({ n: 1 });
+    expect(await readFile(lock, 'utf8')).toBe('another writer');
   });
 
   test.each([
