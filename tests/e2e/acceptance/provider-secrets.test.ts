@@ -1,7 +1,9 @@
 /** Whatever a run through any provider leaves behind is searched for everything secret that was put into it. */
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { runWorkflowId } from '../../../contracts';
 import { ADAPTERS } from '../../../models/adapters';
 import { findInstallation } from '../../../workers/stack/project-root';
@@ -9,7 +11,7 @@ import type { ApiClient, Product } from '../../support/product';
 import { ask, createApiClient, startProduct } from '../../support/product';
 import type { ProviderAnswer, ScriptedServer } from '../../support/providers/scripted-server';
 import { startScriptedServer } from '../../support/providers/scripted-server';
-import { formsOf, newSecret, SCENARIO_NAMES, SECRET_SCENARIOS } from '../../support/providers/secret-scenarios';
+import { formsOf, newSecret, SECRET_SCENARIOS } from '../../support/providers/secret-scenarios';
 import type { SecretScenario } from '../../support/providers/secret-scenarios';
 import { SCRIPTED_MODEL } from '../../support/providers/wire';
 import { testServices } from '../../support/services';
@@ -30,6 +32,7 @@ const PLANTED = SECRET_SCENARIOS.map((scenario, index): Planted => {
 });
 const all = new Set(PLANTED.flatMap(({ secrets }) => Object.values(secrets)));
 const variables: Record<string, string> = {};
+const loginFile = join(mkdtempSync(join(tmpdir(), 'login-')), 'auth.json');
 
 let server: ScriptedServer;
 let product: Product;
@@ -50,11 +53,17 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close();
   await product.close();
+  rmSync(dirname(loginFile), { recursive: true });
 });
 
 function entryOf({ use, key, address, header, secrets }: Planted, name: string, url: string): Record<string, unknown> {
   const described = { name, use, model: SCRIPTED_MODEL, ...address(url), ...header(secrets.header) };
   if (key === 'literal') return { ...described, api_key: secrets.key };
+  if (key === 'login file') {
+    writeFileSync(loginFile, JSON.stringify({ tokens: { access_token: secrets.key, account_id: 'account-example' } }));
+    variables['CODEX_AUTH_PATH'] = loginFile;
+    return described;
+  }
   const variable = key === 'login' ? LOGIN_VARIABLE : `${name.toUpperCase().replaceAll('-', '_')}_KEY`;
   variables[variable] = key === 'login' ? `sk-ant-oat01-${secrets.key}` : secrets.key;
   return key === 'login' ? described : { ...described, api_key: `$${variable}` };
@@ -124,52 +133,57 @@ function kindOf(secret: string): string {
 }
 
 test('every adapter is searched: a new one needs a scenario', () => {
-  const uses = ADAPTERS.flatMap((adapter) => adapter.uses);
-  expect([...SCENARIO_NAMES].sort()).toEqual([...uses].sort());
+  const kind = (use: string) => use.replace(/^npm:.*/, 'npm:');
+  const searched = new Set(SECRET_SCENARIOS.map(({ use }) => kind(use)));
+  const registered = new Set(ADAPTERS.flatMap(({ uses }) => uses).map(kind));
+  expect([...searched].sort()).toEqual([...registered].sort());
 });
 
-describe.each(PLANTED)('a run with $use leaves no secret in its stream, its answers and its history', (planted) => {
-  const { name, wire, secrets } = planted;
+describe.each(PLANTED)(
+  'a run with $use$variant leaves no secret in its stream, its answers and its history',
+  (planted) => {
+    const { name, wire, secrets } = planted;
 
-  test('when it ends well, and its agent looks at the environment', async () => {
-    server.requests.length = 0;
-    const { record, texts } = await runAndRead(
-      name,
-      wire.reply({ text: 'I look.', calls: [ENVIRONMENT] }),
-      wire.reply({ text: 'All is well.' }),
-    );
-    expect(record).toMatchObject({ status: 'success', llm_call_count: 2 });
-    expect(texts.stream).toContain('All is well.');
-    // The provider itself got what belongs to it, and of the other secrets none.
-    const sent = JSON.stringify(server.requests.map(({ headers, path, body }) => ({ headers, path, body })));
-    const others = [...all].filter((secret) => secret !== secrets.key && secret !== secrets.header);
-    expect(others.filter((secret) => sent.includes(secret))).toEqual([]);
-    expectNoSecret(texts);
-  });
+    test('when it ends well, and its agent looks at the environment', async () => {
+      server.requests.length = 0;
+      const { record, texts } = await runAndRead(
+        name,
+        wire.reply({ text: 'I look.', calls: [ENVIRONMENT] }),
+        wire.reply({ text: 'All is well.' }),
+      );
+      expect(record).toMatchObject({ status: 'success', llm_call_count: 2 });
+      expect(texts.stream).toContain('All is well.');
+      // The provider itself got what belongs to it, and of the other secrets none.
+      const sent = JSON.stringify(server.requests.map(({ headers, path, body }) => ({ headers, path, body })));
+      const others = [...all].filter((secret) => secret !== secrets.key && secret !== secrets.header);
+      expect(others.filter((secret) => sent.includes(secret))).toEqual([]);
+      expectNoSecret(texts);
+    });
 
-  test('when the provider refuses what it was sent and repeats it', async () => {
-    const { record, texts } = await runAndRead(name, wire.error(401, 'authentication_error', telling(planted)));
-    expect(record).toMatchObject({ status: 'error', error: { code: 'model_auth' } });
-    expect(JSON.stringify(record.error)).toContain('is not valid');
-    expectNoSecret(texts);
-  });
+    test('when the provider refuses what it was sent and repeats it', async () => {
+      const { record, texts } = await runAndRead(name, wire.error(401, 'authentication_error', telling(planted)));
+      expect(record).toMatchObject({ status: 'error', error: { code: 'model_auth' } });
+      expect(JSON.stringify(record.error)).toContain('is not valid');
+      expectNoSecret(texts);
+    });
 
-  test('when the provider repeats it in the middle of a reply', async () => {
-    const { record, texts } = await runAndRead(
-      name,
-      wire.breakdown('It begins', 'authentication_error', telling(planted)),
-    );
-    expect(record.status).toBe('error');
-    if (planted.tellsLateErrors) expect(JSON.stringify(record.error)).toContain('is not valid');
-    expectNoSecret(texts);
-  });
+    test('when the provider repeats it in the middle of a reply', async () => {
+      const { record, texts } = await runAndRead(
+        name,
+        wire.breakdown('It begins', 'authentication_error', telling(planted)),
+      );
+      expect(record.status).toBe('error');
+      if (planted.tellsLateErrors) expect(JSON.stringify(record.error)).toContain('is not valid');
+      expectNoSecret(texts);
+    });
 
-  test('when a password is in the address', async () => {
-    const { record, texts } = await runAndRead(`${name}-address`, wire.error(401, 'error', secrets.password));
-    expect(record.status).toBe('error');
-    expectNoSecret(texts);
-  });
-});
+    test('when a password is in the address', async () => {
+      const { record, texts } = await runAndRead(`${name}-address`, wire.error(401, 'error', secrets.password));
+      expect(record.status).toBe('error');
+      expectNoSecret(texts);
+    });
+  },
+);
 
 test('the doctor asks every model and repeats no secret', async () => {
   const { temporalAddress } = testServices();

@@ -2,8 +2,10 @@ import type { ApiClient, Product } from '../../support/product';
 import { ask, createApiClient, startProduct } from '../../support/product';
 import { expectSoundRun } from '../../support/product/invariants';
 import { anthropicWire } from '../../support/providers/anthropic-wire';
+import { createChatCompletionsWire } from '../../support/providers/chat-completions-wire';
 import { geminiWire } from '../../support/providers/gemini-wire';
 import { ollamaWire } from '../../support/providers/ollama-wire';
+import { responsesWire } from '../../support/providers/responses-wire';
 import type { ScriptedServer } from '../../support/providers/scripted-server';
 import { startScriptedServer } from '../../support/providers/scripted-server';
 import type { Wire } from '../../support/providers/wire';
@@ -19,6 +21,8 @@ interface Provider {
   wire: Wire;
   /** The signature of its thought must come back to it. */
   signs: boolean;
+  /** More of the entry. */
+  entry?: object;
 }
 
 const PROVIDERS: Provider[] = [
@@ -27,6 +31,22 @@ const PROVIDERS: Provider[] = [
     use: 'langchain_anthropic:ChatAnthropic',
     model: 'anthropic-example',
     wire: anthropicWire,
+    signs: true,
+    entry: { thinking: { type: 'enabled' }, supports_thinking: true },
+  },
+  {
+    name: 'responses',
+    use: 'langchain_openai:ChatOpenAI',
+    model: 'gpt-5-example',
+    wire: responsesWire,
+    signs: true,
+    entry: { use_responses_api: true },
+  },
+  {
+    name: 'gemini-compatible',
+    use: 'deerflow.models.patched_openai:PatchedChatOpenAI',
+    model: 'example',
+    wire: createChatCompletionsWire({ signs: true }),
     signs: true,
   },
   {
@@ -45,13 +65,13 @@ let api: ApiClient;
 
 beforeAll(async () => {
   server = await startScriptedServer();
-  const models = PROVIDERS.map(({ name, use, model }) => ({
+  const models = PROVIDERS.map(({ name, use, model, entry = {} }) => ({
     name,
     use,
     model,
     api_key: KEY,
     base_url: server.url,
-    ...(name === 'anthropic' ? { thinking: { type: 'enabled' }, supports_thinking: true } : {}),
+    ...entry,
   }));
   product = await startProduct({ config: { models, log_level: 'debug' } });
   api = createApiClient(() => product.url);
@@ -63,7 +83,7 @@ afterAll(async () => {
 beforeEach(() => void (server.requests.length = 0));
 
 test.each(PROVIDERS)(
-  'a run with $use goes on after its worker was killed, with what the provider wants back and no reply paid for twice',
+  'a run with $use as $name goes on after its worker was killed, with what the provider wants back and no reply paid for twice',
   async ({ name, wire, signs }) => {
     const sleep = { id: 'c1', name: 'bash', args: { command: 'touch begun && sleep 2', description: 'waits' } };
     server.script(

@@ -22,11 +22,13 @@ export function formsOf(secret: string): string[] {
 
 export interface SecretScenario {
   use: string;
+  /** As `PROVIDERS` has it. */
+  variant: string;
   wire: Wire;
   /** How the provider answers a request that offers no tools. */
   wireWithoutTools: Wire;
   /** Where the key comes from: the file itself, a variable that the file names, or the login of a command line. */
-  key: 'literal' | 'variable' | 'login';
+  key: 'literal' | 'variable' | 'login' | 'login file';
   /** Keys of the entry with the provider's address. */
   address: (url: string) => object;
   /** Keys of the entry with this value of a header. */
@@ -35,13 +37,19 @@ export interface SecretScenario {
   tellsLateErrors: boolean;
 }
 
-type Own = Partial<Pick<SecretScenario, 'use' | 'key' | 'address' | 'header' | 'wireWithoutTools'>>;
+type Own = Partial<Pick<SecretScenario, 'use' | 'variant' | 'key' | 'address' | 'header' | 'wireWithoutTools'>>;
 
 const inClient = (value: string): object => ({ headers: { 'X-Gateway': value } });
 
-/** By the value of `use` under which the adapter is registered. */
+/** By the value of `use` under which the adapter is registered, and what sets apart its wires. */
 const SCENARIOS: Readonly<Record<string, Own>> = {
   'langchain_openai:ChatOpenAI': {},
+  'langchain_openai:ChatOpenAI, over the Responses API': {
+    use: 'langchain_openai:ChatOpenAI',
+    variant: ', over the Responses API',
+    key: 'variable',
+  },
+  'deerflow.models.openai_codex_provider:CodexChatModel': { key: 'login file' },
   'langchain_deepseek:ChatDeepSeek': { key: 'variable' },
   'deerflow.models.patched_deepseek:PatchedChatDeepSeek': {},
   'deerflow.models.patched_mimo:PatchedChatMiMo': { key: 'variable' },
@@ -61,11 +69,9 @@ const SCENARIOS: Readonly<Record<string, Own>> = {
   'npm:<package>#<export>': { use: 'npm:@langchain/ollama#ChatOllama', key: 'variable', header: inClient },
 };
 
-export const SCENARIO_NAMES: readonly string[] = Object.keys(SCENARIOS);
-
 export const SECRET_SCENARIOS: readonly SecretScenario[] = Object.entries(SCENARIOS).map(([name, own]) => {
-  const use = own.use ?? name;
-  const provider = PROVIDERS.find((candidate) => candidate.use === use);
+  const { use = name, variant = '' } = own;
+  const provider = PROVIDERS.find((candidate) => candidate.use === use && candidate.variant === variant);
   if (provider === undefined) throw new Error(`nothing is known of the wire of ${use}`);
   return {
     key: 'literal',
@@ -74,6 +80,7 @@ export const SECRET_SCENARIOS: readonly SecretScenario[] = Object.entries(SCENAR
     address: (url) => provider.entry(url, 60_000),
     ...own,
     use,
+    variant,
     wire: provider.wire,
     tellsLateErrors: provider.tellsLateErrors,
   };
