@@ -23,7 +23,7 @@ export { configFile } from './locate-config';
 export type { ConfigLocation } from './locate-config';
 export { listPublicModels } from './public-models';
 export type { PublicModel, PublicReasoning } from './public-models';
-export { lostModels, restoreSnapshot, takeSnapshot } from './snapshot/snapshot';
+export { lostModels, restoreSnapshot, secretVariables, takeSnapshot } from './snapshot/snapshot';
 export type { ConfigSnapshot } from './snapshot/snapshot';
 export { CONFIG_VERSION } from './config-version';
 export { schemaKeys } from './schema-keys';

@@ -38,13 +38,22 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAMES.has(upper) || SECRET_PARTS.some((part) => upper.includes(part));
 }
 
+export interface Inherited {
+  environment: Environment;
+  /** Names of secrets that do not look like it. */
+  secrets: ReadonlySet<string>;
+}
+
 /** The environment of a command: what is left of the service's, and what this call injects. Injected values win. */
-export function commandEnvironment(inherited: Environment, injected: Record<string, string>): Record<string, string> {
+export function commandEnvironment(
+  { environment, secrets }: Inherited,
+  injected: Record<string, string>,
+): Record<string, string> {
   for (const name of Object.keys(injected)) {
     if (!VARIABLE_NAME.test(name)) throw new AppError('bad_request', `Invalid environment variable name: '${name}'`);
   }
-  const kept = Object.entries(inherited).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && !isSecretName(entry[0]),
+  const kept = Object.entries(environment).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !isSecretName(entry[0]) && !secrets.has(entry[0]),
   );
   return { ...Object.fromEntries(kept), ...injected };
 }

@@ -22,7 +22,11 @@ const CALL_TIMEOUT_MS = 10_000;
 export function openTemporal(options: TemporalOptions): TemporalAccess {
   const connection = Connection.lazy({
     address: options.address,
-    channelArgs: { 'grpc.default_compression_algorithm': 0 },
+    channelArgs: {
+      'grpc.default_compression_algorithm': 0,
+      // A proxy for the web would be asked for this machine, too.
+      ...(isLoopback(options.address) ? { 'grpc.enable_http_proxy': 0 } : {}),
+    },
   });
   const client = new Client({ connection, namespace: options.namespace });
   return {
@@ -40,6 +44,10 @@ export function openTemporal(options: TemporalOptions): TemporalAccess {
     },
     close: () => connection.close(),
   };
+}
+
+function isLoopback(address: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(address);
 }
 
 /** Bounds the calls made in `work`, which otherwise wait for the server for ever. */

@@ -12,7 +12,7 @@ import {
   createPlannedCalls,
   createWorkerModelCalls,
 } from '../activities';
-import { createCredentialCipher, deploymentKey, withMoreModels } from '../config';
+import { createCredentialCipher, deploymentKey, secretVariables, withMoreModels } from '../config';
 import type { Environment, EnvironmentVariables, LiveConfig } from '../config';
 import { AppError } from '../contracts';
 import type { ModelTurnInput } from '../contracts';
@@ -95,6 +95,7 @@ export async function startWorker({ environment, env, live, log }: WorkerOptions
     home: environment.home,
     config: live.current().config,
     environment: env,
+    secretVariables: () => secretVariables(live.current().document),
     log,
   });
   const catalogueListener = createListener(database, MANAGED_MODELS_CHANNEL);

@@ -51,6 +51,17 @@ export function takeSnapshot(source: ConfigDocument): ConfigSnapshot {
   return { hash: createHash('sha256').update(body).digest('hex'), body, hasPlaces };
 }
 
+/** Names of the variables that stand for secrets in a configuration, whatever they are called. */
+export function secretVariables(source: ConfigDocument): ReadonlySet<string> {
+  const names = new Set<string>();
+  walk(source, { key: '', place: '', secret: false }, (text, { key, secret }) => {
+    const name = referencedVariable(text);
+    if (name !== null && (secret || isSecretText(key, text))) names.add(name);
+    return text;
+  });
+  return names;
+}
+
 /**
  * The configuration that a snapshot was taken of, with the secrets of the one that is in force now, and without the
  * models of these names.

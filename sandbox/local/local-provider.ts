@@ -29,10 +29,12 @@ export interface LocalSandboxProviderOptions {
   log?: SandboxLog;
   /** The service's environment; commands inherit it without its secrets. */
   environment?: Environment;
+  /** Variables that the configuration in force uses as secrets, whatever they are called. */
+  secretVariables?: () => ReadonlySet<string>;
 }
 
 export function createLocalSandboxProvider(options: LocalSandboxProviderOptions): SandboxProvider {
-  const { config, log = silentLog } = options;
+  const { config, log = silentLog, environment = BARE_ENVIRONMENT } = options;
   const paths = createThreadPaths({ home: resolve(options.home) });
   const skillsRoot = normaliseVirtualPath(config.skills.container_path);
   const locks = createKeyedMutex();
@@ -55,7 +57,7 @@ export function createLocalSandboxProvider(options: LocalSandboxProviderOptions)
       pairs: await pathPairs([...mounts, { virtual: USER_DATA_ROOT, host: directories.userData }]),
       workspace: directories.workspace,
       commandsAllowed: config.sandbox.allow_host_bash,
-      environment: options.environment ?? BARE_ENVIRONMENT,
+      inherited: () => ({ environment, secrets: options.secretVariables?.() ?? new Set() }),
       shell,
       processes,
       locks,

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { realpath } from 'node:fs/promises';
 import { AppError } from '../../contracts';
 import { guardCommand } from '../command-guard';
-import { commandEnvironment, redactValues, type Environment } from '../environment';
+import { commandEnvironment, redactValues, type Inherited } from '../environment';
 import { fileError } from '../file-errors';
 import type { KeyedMutex } from '../keyed-mutex';
 import { createPathMask, translateCommand, type PathPair } from '../masking';
@@ -22,7 +22,8 @@ export interface LocalSandboxParts {
   pairs: readonly PathPair[];
   workspace: string;
   commandsAllowed: boolean;
-  environment: Environment;
+  /** What the next command inherits. */
+  inherited: () => Inherited;
   shell: string;
   processes: ProcessRunner;
   locks: KeyedMutex;
@@ -60,7 +61,7 @@ export function createLocalSandbox(parts: LocalSandboxParts): Sandbox {
 
     async executeCommand(command, options) {
       if (!parts.commandsAllowed) throw new AppError('forbidden', HOST_BASH_DISABLED);
-      const environment = commandEnvironment(parts.environment, options.env ?? {});
+      const environment = commandEnvironment(parts.inherited(), options.env ?? {});
       const problem = guardCommand(command, table.roots);
       if (problem !== null) throw new AppError('forbidden', `Unsafe command refused: ${problem}`);
       const result = await parts.processes.run(processRequest(parts, command, environment, options));

@@ -64,7 +64,7 @@ function entryOf({ use, key, address, header, secrets }: Planted, name: string, 
     variables['CODEX_AUTH_PATH'] = loginFile;
     return described;
   }
-  const variable = key === 'login' ? LOGIN_VARIABLE : `${name.toUpperCase().replaceAll('-', '_')}_KEY`;
+  const variable = key === 'login' ? LOGIN_VARIABLE : `${name.toUpperCase().replaceAll('-', '_')}_PLAIN`;
   variables[variable] = key === 'login' ? `sk-ant-oat01-${secrets.key}` : secrets.key;
   return key === 'login' ? described : { ...described, api_key: `$${variable}` };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { loadConfig, restoreSnapshot, takeSnapshot } from '../../../config';
+import { loadConfig, restoreSnapshot, secretVariables, takeSnapshot } from '../../../config';
 import type { LoadedConfig } from '../../../config';
 
 const ENV = { KEY_OF_ONE: 'value-of-the-variable', LIMIT: '50' };
@@ -127,4 +127,10 @@ test('names, prompts, limits and plain addresses are stored as they are', async 
   const snapshot = takeSnapshot((await load(document)).document);
   expect(snapshot.hasPlaces).toBe(false);
   expect(JSON.parse(snapshot.body)).toEqual(document);
+});
+
+test('variables that stand for secrets are known by what they are used for, not by their names', () => {
+  const models = [{ name: 'a', model: '$MY_MODEL', api_key: '$PLAIN', default_headers: { 'X-Gateway': '$GATE' } }];
+  const names = secretVariables({ models, skills: { path: '$SKILLS' } });
+  expect([...names].sort()).toEqual(['GATE', 'PLAIN']);
 });

@@ -17,13 +17,18 @@ describe('what commands inherit', () => {
     expect(isSecretName(name)).toBe(false);
   });
 
-  it('an injected value wins even under the name of a secret', () => {
-    const environment = commandEnvironment({ LANG: 'C', MY_TOKEN: 'old', GONE: undefined }, { MY_TOKEN: 'new' });
+  it('a secret stays with the service whatever it is called, and an injected value wins even under the name of one', () => {
+    const environment = commandEnvironment(
+      { environment: { LANG: 'C', MY_TOKEN: 'old', PLAIN: 'known', GONE: undefined }, secrets: new Set(['PLAIN']) },
+      { MY_TOKEN: 'new' },
+    );
     expect(environment).toEqual({ LANG: 'C', MY_TOKEN: 'new' });
   });
 
   it.each(['A-B', '1A', '', 'A B', 'A=B'])('the variable name %j is refused', (name) => {
-    expect(() => commandEnvironment({}, { [name]: 'x' })).toThrow('Invalid environment variable name');
+    expect(() => commandEnvironment({ environment: {}, secrets: new Set() }, { [name]: 'x' })).toThrow(
+      'Invalid environment variable name',
+    );
   });
 });
 
