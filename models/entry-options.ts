@@ -105,6 +105,13 @@ export function timeoutMsOf(entry: ModelConfig): number | undefined {
   return seconds === null || seconds === undefined ? undefined : Math.round(seconds * 1000);
 }
 
+/** What goes into the head of every request. */
+export function headersOf(entry: ModelConfig): Record<string, string> {
+  const headers = entry['default_headers'];
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return {};
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}
+
 /** Names and passwords in an address. */
 export function credentialsIn(address: string | null): string[] {
   if (address === null || !URL.canParse(address)) return [];

@@ -3,12 +3,13 @@ import type { ChatAnthropicInput } from '@langchain/anthropic';
 import { AppError } from '../../contracts';
 import type { ModelConfig } from '../../contracts/schemas/config';
 import type { AdapterOptions, ModelAdapter } from '../adapter';
-import type { ChatModel } from '../chat-model';
-import { baseUrlOf, providerKeys, secretsOf, timeoutMsOf } from '../entry-options';
+import type { ChatModel, ToolDefinition } from '../chat-model';
+import { baseUrlOf, headersOf, providerKeys, secretsOf, timeoutMsOf } from '../entry-options';
 import { createLangChainChatModel } from '../langchain';
-import { markForCache } from './cache-marks';
+import { CACHE_MARK, markForCache } from './cache-marks';
 import { createErrorHearingFetch, ForgivingAnthropic } from './forgiving-client';
-import { findLogin, isOAuthToken, oauthHeaders, withBillingText } from './login';
+import { findLogin, isOAuthToken, oauthHeaders, oauthMetadata, withBillingText } from './login';
+import { inAnthropicForm } from './wire-messages';
 
 const DEFAULT_MAX_TOKENS = 4096;
 const THINKING_MAX_TOKENS = 8192;
@@ -16,26 +17,41 @@ const THINKING_MAX_TOKENS = 8192;
 const THINKING_SHARE = 0.8;
 const LEAST_THINKING_TOKENS = 1024;
 
+/** Stands for a key in DeerFlow's example. */
+const PLACEHOLDER = 'your-anthropic-api-key';
+
 export const anthropicAdapters: readonly ModelAdapter[] = [
-  { uses: ['langchain_anthropic:ChatAnthropic'], create: (options) => createModel(options, options.entry.api_key) },
-  {
-    uses: ['deerflow.models.claude_provider:ClaudeChatModel'],
-    create: (options) => createModel(options, options.entry.api_key || findLogin(options.env), { isClaude: true }),
-  },
+  { uses: ['langchain_anthropic:ChatAnthropic'], create: (options) => createModel(options, keyOf(options)) },
+  { uses: ['deerflow.models.claude_provider:ClaudeChatModel'], create: createClaudeModel },
 ];
 
-function createModel(
-  options: AdapterOptions,
-  credential: string | null | undefined,
-  { isClaude = false } = {},
-): ChatModel {
+function keyOf({ entry, env }: AdapterOptions): string | null {
+  const key = [entry.api_key, env['ANTHROPIC_API_KEY']].find((value) => value && value !== PLACEHOLDER);
+  return key ?? null;
+}
+
+/** A login is looked for again with each attempt: people log in anew while the product runs. */
+function createClaudeModel(options: AdapterOptions): ChatModel {
+  const key = keyOf(options);
+  if (key !== null) return createModel(options, key, { isClaude: true });
+  const current = (): ChatModel => {
+    const { token, expired } = findLogin(options.env);
+    if (!expired) return createModel(options, token, { isClaude: true });
+    const text = 'The login of Claude Code has expired: log in again with its command line, or set api_key';
+    throw new AppError('model_auth', text, { detail: { reason: 'auth' } });
+  };
+  const { name, provider } = current();
+  return { name, provider, reply: async (request) => current().reply(request) };
+}
+
+function createModel(options: AdapterOptions, token: string | null, { isClaude = false } = {}): ChatModel {
   const { entry, key, stallTimeoutMs, env } = options;
-  const token = credential || env['ANTHROPIC_API_KEY'];
-  if (!token) {
+  if (token === null) {
     const text = `config.yaml: ${key}.api_key: expected a key of Anthropic${isClaude ? ', or a login of Claude Code' : ''}`;
     throw new AppError('model_auth', text, { detail: { reason: 'auth' } });
   }
   const oauth = isClaude && isOAuthToken(token);
+  const cached = isClaude && !oauth;
   const fields = fieldsOf(options, { token, oauth });
   return createLangChainChatModel({
     name: entry.name,
@@ -46,8 +62,22 @@ function createModel(
     secrets: secretsOf(token),
     saysFinish: true,
     create: () => new ForgivingAnthropic(fields),
-    ...(isClaude ? { prepare: oauth ? withBillingText(env) : markForCache } : {}),
+    describeTools: (tools) => describeTools(tools, cached),
+    prepare(messages, { tools }) {
+      const prepared = inAnthropicForm(messages);
+      if (oauth) return withBillingText(prepared, env);
+      return cached ? markForCache(prepared, tools.length > 0) : prepared;
+    },
   });
+}
+
+function describeTools(tools: readonly ToolDefinition[], cached: boolean) {
+  return tools.map(({ name, description, parameters }, index) => ({
+    name,
+    description,
+    input_schema: parameters,
+    ...(cached && index === tools.length - 1 ? CACHE_MARK : {}),
+  }));
 }
 
 interface Credential {
@@ -75,13 +105,15 @@ function fieldsOf(options: AdapterOptions, { token, oauth }: Credential): ChatAn
     ...(thinking?.type !== 'enabled' && typeof entry.temperature === 'number'
       ? { temperature: entry.temperature }
       : {}),
-    ...(modelKwargs instanceof Object ? { invocationKwargs: { ...modelKwargs } } : {}),
+    invocationKwargs: { ...(oauth ? { metadata: oauthMetadata() } : {}), ...(modelKwargs as object | undefined) },
     clientOptions: {
       maxRetries: 0,
       logLevel: 'off',
       fetch: createErrorHearingFetch(secretsOf(token)),
       ...(timeout === undefined ? {} : { timeout }),
-      ...(oauth ? { apiKey: null, authToken: token, defaultHeaders: oauthHeaders() } : {}),
+      // The client would take this one from a variable and send it beside the key.
+      authToken: oauth ? token : null,
+      defaultHeaders: { ...headersOf(entry), ...(oauth ? oauthHeaders() : {}) },
     },
   };
 }

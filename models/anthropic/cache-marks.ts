@@ -1,26 +1,34 @@
-/** Marks where a provider's cache of prompts may end: behind the instructions and behind the newest messages. */
-import { HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+/** Marks where the provider's cache of prompts may end: behind the instructions, the newest messages and the tools. */
+import { HumanMessage, SystemMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
 
-/** The provider takes four marks in all; one is for the instructions. */
+/** The provider takes so many marks in all. */
+const MOST_MARKS = 4;
 const MARKED_MESSAGES = 3;
-const MARK = { cache_control: { type: 'ephemeral' } };
 
-export function markForCache(messages: BaseMessage[]): BaseMessage[] {
-  const candidates = messages.filter((message) => isPlain(message) && !(message instanceof SystemMessage));
-  const marked = new Set<BaseMessage>(candidates.slice(-MARKED_MESSAGES));
-  return messages.map((message) => {
-    if (typeof message.content !== 'string') return message;
-    const content = [{ type: 'text' as const, text: message.content, ...MARK }];
-    if (message instanceof SystemMessage) return new SystemMessage({ content });
-    if (!marked.has(message)) return message;
-    if (message instanceof HumanMessage) return new HumanMessage({ content });
-    if (!(message instanceof ToolMessage)) return message;
-    const { tool_call_id, name, status } = message;
-    return new ToolMessage({ content, tool_call_id, ...(name === undefined ? {} : { name }), status });
-  });
+export const CACHE_MARK = { cache_control: { type: 'ephemeral' as const } };
+
+/** With tools, the last of them has a mark of its own, and the places at the front give way to those behind. */
+export function markForCache(messages: BaseMessage[], hasTools: boolean): BaseMessage[] {
+  const system = messages.filter((message) => message instanceof SystemMessage);
+  const newest = messages.filter(endsTurn).slice(-MARKED_MESSAGES);
+  const marked = new Set([...system, ...newest].slice(-(MOST_MARKS - (hasTools ? 1 : 0))));
+  return messages.map((message) => (marked.has(message) ? withMark(message) : message));
 }
 
-function isPlain(message: BaseMessage): boolean {
-  return typeof message.content === 'string' && (message instanceof HumanMessage || message instanceof ToolMessage);
+/** Results of one turn go out as one message: only the last of them ends it. */
+function endsTurn(message: BaseMessage, index: number, messages: readonly BaseMessage[]): boolean {
+  if (!(message instanceof HumanMessage)) return false;
+  const next = messages[index + 1];
+  return next === undefined || !(isResult(message) && isResult(next));
+}
+
+function isResult({ content }: BaseMessage): boolean {
+  return Array.isArray(content) && content[0]?.type === 'tool_result';
+}
+
+function withMark(message: BaseMessage): BaseMessage {
+  const blocks = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content;
+  const content = blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, ...CACHE_MARK } : block));
+  return message instanceof SystemMessage ? new SystemMessage({ content }) : new HumanMessage({ content });
 }

@@ -2,9 +2,12 @@
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai';
 import { AppError } from '../../contracts';
 import type { AdapterOptions, ModelAdapter } from '../adapter';
-import type { ChatModel } from '../chat-model';
+import type { ChatModel, ToolDefinition } from '../chat-model';
 import { baseUrlOf, providerKeys, secretsOf } from '../entry-options';
 import { createLangChainChatModel } from '../langchain';
+import type { Content } from './contents';
+import { inGeminiOrder } from './contents';
+import { toGeminiParameters } from './schema';
 
 export const googleAdapters: readonly ModelAdapter[] = [
   { uses: ['langchain_google_genai:ChatGoogleGenerativeAI'], create: createModel },
@@ -40,26 +43,34 @@ function createModel(options: AdapterOptions): ChatModel {
     stallTimeoutMs,
     secrets: secretsOf(apiKey),
     saysFinish: true,
-    create: () => withHeardStream(new ChatGoogleGenerativeAI(fields)),
+    create: () => withMendedRequests(new ChatGoogleGenerativeAI(fields)),
+    describeTools: (tools) => [{ functionDeclarations: tools.map(declaration) }],
   });
 }
 
+function declaration({ name, description, parameters }: ToolDefinition): object {
+  const converted = toGeminiParameters(parameters);
+  return { name, description, ...(converted === undefined ? {} : { parameters: converted }) };
+}
+
 type Stream = { response: Promise<unknown> };
-type Ask = (...parameters: unknown[]) => Promise<Stream>;
+type Request = { contents: readonly Content[] };
+type Ask = (request: Request, ...rest: unknown[]) => Promise<Stream>;
 
 /**
- * The client reads each stream twice, and nobody listens to the second reading: when it broke, its rejection would end
+ * The client sends each result of calls made at once as a turn of its own, which the provider refuses. And it reads each stream twice, and nobody listens to the second reading: when it broke, its rejection would end
  * the whole process.
  */
-function withHeardStream(model: ChatGoogleGenerativeAI): ChatGoogleGenerativeAI {
+function withMendedRequests(model: ChatGoogleGenerativeAI): ChatGoogleGenerativeAI {
   const client: unknown = Reflect.get(model, 'client');
   if (typeof client !== 'object' || client === null) return model;
   const ask = Reflect.get(client, 'generateContentStream') as Ask;
-  const heard: Ask = async (...parameters) => {
-    const stream = await Reflect.apply(ask, client, parameters);
+  const mended: Ask = async (request, ...rest) => {
+    const ordered = { ...request, contents: inGeminiOrder(request.contents) };
+    const stream = await Reflect.apply(ask, client, [ordered, ...rest]);
     stream.response.catch(() => undefined);
     return stream;
   };
-  Reflect.set(client, 'generateContentStream', heard);
+  Reflect.set(client, 'generateContentStream', mended);
   return model;
 }

@@ -1,10 +1,10 @@
 /** A model of LangChain.js behind our seam: one attempt, watched for silence, with errors of the catalogue. */
-import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import type { BaseChatModel, BindToolsInput } from '@langchain/core/language_models/chat_models';
 import type { BaseMessage } from '@langchain/core/messages';
 import { AppError } from '../../contracts';
 import type { Attempt } from '../attempt';
 import { requireWhole, runAttempt } from '../attempt';
-import type { ChatModel, ModelReply, ModelRequest } from '../chat-model';
+import type { ChatModel, ModelReply, ModelRequest, ToolDefinition } from '../chat-model';
 import { providerFailure } from '../failure';
 import type { ProviderProblem } from '../failure';
 import { sdkFailure } from '../sdk-failure';
@@ -28,7 +28,9 @@ export interface LangChainModelOptions {
   /** What the provider itself said, where its client throws that in a form of its own. */
   problemIn?: (failure: unknown) => ProviderProblem | null;
   /** Last changes to what is sent, such as marks for a provider's cache. */
-  prepare?: (messages: BaseMessage[]) => BaseMessage[];
+  prepare?: (messages: BaseMessage[], request: ModelRequest) => BaseMessage[];
+  /** The tools as the provider wants them; in OpenAI's form without it, which every client takes. */
+  describeTools?: (tools: readonly ToolDefinition[]) => BindToolsInput[];
 }
 
 export function createLangChainChatModel(options: LangChainModelOptions): ChatModel {
@@ -60,8 +62,8 @@ interface Reading {
 async function readReply({ options, request, collector, attempt }: Reading): Promise<void> {
   const { signal } = attempt;
   const messages = toLangChain(request.system, request.messages, options);
-  const model = withTools(options.create(), request);
-  const prepared = options.prepare?.(messages) ?? messages;
+  const model = withTools(options, request);
+  const prepared = options.prepare?.(messages, request) ?? messages;
   const stream = await attempt.wait(model.stream(prepared, { signal, callbacks: [] }));
   const chunks = stream[Symbol.asyncIterator]();
   for (;;) {
@@ -71,14 +73,19 @@ async function readReply({ options, request, collector, attempt }: Reading): Pro
   }
 }
 
-function withTools(model: BaseChatModel, { tools, toolChoice }: ModelRequest) {
+function withTools({ create, describeTools = inOpenAiForm }: LangChainModelOptions, request: ModelRequest) {
+  const { tools, toolChoice } = request;
+  const model = create();
   if (tools.length === 0) return model;
   if (model.bindTools === undefined) {
     throw new AppError('configuration', 'This kind of model takes no tools: use another one for agents');
   }
-  const described = tools.map(({ name, description, parameters }) => ({
+  return model.bindTools(describeTools(tools), toolChoice === undefined ? {} : { tool_choice: toolChoice });
+}
+
+function inOpenAiForm(tools: readonly ToolDefinition[]): BindToolsInput[] {
+  return tools.map(({ name, description, parameters }) => ({
     type: 'function' as const,
     function: { name, description, parameters },
   }));
-  return model.bindTools(described, toolChoice === undefined ? {} : { tool_choice: toolChoice });
 }

@@ -41,16 +41,24 @@ function convert(message: Message, options: ToLangChainOptions): BaseMessage[] {
 function assistant(message: AiMessage, provider: string): BaseMessage[] {
   const isOwn = message.response_metadata['model_provider'] === provider;
   const { [PROVIDER_CONTENT]: kept, ...kwargs } = message.additional_kwargs;
-  const text = textOf(message.content);
-  const blocks = isOwn && Array.isArray(kept) ? kept : null;
-  if (blocks === null && text.trim() === '' && message.tool_calls.length === 0) return [];
+  const said = textOf(message.content);
+  // Spaces between thoughts and calls say nothing, and some providers refuse them.
+  const text = said.trim() === '' ? '' : said;
+  const blocks = isOwn && Array.isArray(kept) ? kept.filter((block) => !isBlankText(block)) : [];
+  if (blocks.length === 0 && text === '' && message.tool_calls.length === 0) return [];
   return [
     new AIMessage({
-      content: (blocks ?? text) as never,
+      content: (blocks.length === 0 ? text : blocks) as never,
       tool_calls: message.tool_calls.map(({ id, name, args }) => ({ id, name, args, type: 'tool_call' as const })),
       additional_kwargs: isOwn ? kwargs : {},
     }),
   ];
+}
+
+function isBlankText(block: JsonValue): boolean {
+  if (typeof block !== 'object' || block === null || Array.isArray(block)) return true;
+  const { type, text } = block;
+  return type === 'text' && (typeof text !== 'string' || text.trim() === '');
 }
 
 function humanContent(content: MessageContent, vision: boolean): string | JsonObject[] {

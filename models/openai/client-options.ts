@@ -3,7 +3,7 @@ import type { ChatOpenAIFields } from '@langchain/openai';
 import { AppError } from '../../contracts';
 import type { ModelConfig } from '../../contracts/schemas/config';
 import type { AdapterOptions } from '../adapter';
-import { baseUrlOf, credentialsIn, foreignKeys, secretsOf, timeoutMsOf } from '../entry-options';
+import { baseUrlOf, credentialsIn, foreignKeys, headersOf, secretsOf, timeoutMsOf } from '../entry-options';
 
 export interface ClientOptions {
   fields: ChatOpenAIFields;
@@ -80,7 +80,7 @@ export function toClientOptions({ entry, key, log }: Input, form: ClientForm = {
   const apiKey = entry.api_key || null;
   const timeout = timeoutMsOf(entry);
   const organization = text(entry.organization) ?? text(entry.openai_organization);
-  const headers = stringRecord(entry.default_headers);
+  const headers = headersOf(entry);
   return {
     fields: {
       model: entry.model,

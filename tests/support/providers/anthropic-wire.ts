@@ -1,4 +1,5 @@
 /** Anthropic's messages API: events with a type. */
+import { anthropicFaults } from './anthropic-rules';
 import type { Wire } from './wire';
 import { cutUp, words } from './wire';
 
@@ -7,6 +8,7 @@ const event = (type: string, data: object): string => `event: ${type}\ndata: ${J
 const ANTHROPIC_FINISH = { stop: 'end_turn', tools: 'tool_use', length: 'max_tokens', safety: 'refusal' } as const;
 
 export const anthropicWire: Wire = {
+  faults: anthropicFaults,
   reply({ thinking, text = '', calls = [], pieces = 1, half = false, usage = { input: 10, output: 5 }, finish }) {
     const parts: string[] = [];
     const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null };

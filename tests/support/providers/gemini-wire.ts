@@ -1,10 +1,12 @@
 /** Gemini's own API: whole candidates, one per event. */
+import { geminiFaults } from './gemini-rules';
 import type { Wire } from './wire';
 import { words } from './wire';
 
 const GEMINI_FINISH = { stop: 'STOP', tools: 'STOP', length: 'MAX_TOKENS', safety: 'SAFETY' } as const;
 
 export const geminiWire: Wire = {
+  faults: geminiFaults,
   reply({ thinking, text = '', calls = [], usage = { input: 10, output: 5 }, finish = 'stop' }) {
     const lines = [
       ...(thinking === undefined ? [] : [line([{ text: thinking.text, thought: true }])]),

@@ -33,7 +33,12 @@ export interface ScriptedServer {
   close(): Promise<void>;
 }
 
-export async function startScriptedServer(): Promise<ScriptedServer> {
+export interface ScriptedServerOptions {
+  /** What the provider documents of a request: one that breaks it is answered with 400 and takes no answer. */
+  faults?: (body: Record<string, unknown>) => string[];
+}
+
+export async function startScriptedServer({ faults }: ScriptedServerOptions = {}): Promise<ScriptedServer> {
   const requests: ProviderRequest[] = [];
   let answers: ProviderAnswer[] = [];
   const server = createServer((request, response) => {
@@ -42,7 +47,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
       for await (const part of request as AsyncIterable<Buffer>) bytes.push(part);
       const body = JSON.parse(Buffer.concat(bytes).toString('utf8') || '{}') as Record<string, unknown>;
       requests.push({ path: request.url ?? '', headers: request.headers, body });
-      const answer = answers.shift() ?? { status: 500, parts: ['{"error":{"message":"nothing is scripted"}}'] };
+      const answer = refusal(faults?.(body)) ?? answers.shift() ?? failure(500, 'nothing is scripted');
       response.writeHead(answer.status ?? 200, {
         'content-type': answer.contentType ?? 'application/json',
         ...answer.headers,
@@ -71,4 +76,13 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
       await closed;
     },
   };
+}
+
+/** Every provider that is scripted here puts an error under this name. */
+function failure(status: number, message: string): ProviderAnswer {
+  return { status, parts: [JSON.stringify({ error: { code: status, type: 'invalid_request_error', message } })] };
+}
+
+function refusal(faults: readonly string[] = []): ProviderAnswer | null {
+  return faults.length === 0 ? null : failure(400, faults.join('; '));
 }

@@ -25,6 +25,8 @@ export interface ScriptedReply {
 }
 
 export interface Wire {
+  /** What the provider would refuse of a request. */
+  faults?: (body: Record<string, unknown>) => string[];
   reply(reply: ScriptedReply): ProviderAnswer;
   error(status: number, type: string, message: string, headers?: Record<string, string>): ProviderAnswer;
   /** An error when a part of the reply has gone out already, with status 200. */

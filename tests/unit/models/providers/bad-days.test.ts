@@ -13,7 +13,7 @@ describe.each(PROVIDERS)('on a bad day, a model of $use$variant', (provider) => 
   let bench: Bench;
 
   beforeAll(async () => {
-    server = await startScriptedServer();
+    server = await startScriptedServer(wire);
     bench = createBench(provider, server);
   });
   afterAll(() => server.close());

@@ -22,7 +22,7 @@ describe.each(PROVIDERS)('a model of $use$variant', (provider) => {
   let bench: Bench;
 
   beforeAll(async () => {
-    server = await startScriptedServer();
+    server = await startScriptedServer(wire);
     bench = createBench(provider, server);
   });
   afterAll(() => server.close());
