@@ -6,6 +6,13 @@ import { PROVIDER_CONTENT } from './to-langchain';
 
 type Block = Record<string, unknown>;
 
+interface CallPart {
+  index?: unknown;
+  id?: string;
+  name?: string;
+  args?: string;
+}
+
 /** Blocks of calls: the calls themselves are kept as such. */
 const CALL_BLOCKS = ['tool_use', 'input_json_delta', 'functionCall', 'tool_call', 'tool_call_chunk'];
 
@@ -21,7 +28,7 @@ export class ReplyCollector {
     this.whole = this.whole === null ? chunk : this.whole.concat(chunk);
     const content = textIn(chunk.content);
     const reasoning = reasoningIn(chunk);
-    const toolCallChunks = (chunk.tool_call_chunks ?? []).map((part) => this.addCall(part));
+    const toolCallChunks = callsIn(chunk).map((part) => this.addCall(part));
     this.reasoning += reasoning;
     if (content === '' && reasoning === '' && toolCallChunks.length === 0) return null;
     return { content, toolCallChunks, additionalKwargs: reasoning === '' ? {} : { reasoning_content: reasoning } };
@@ -56,7 +63,7 @@ export class ReplyCollector {
     };
   }
 
-  private addCall(part: { index?: number; id?: string; name?: string; args?: string }): ToolCallChunk {
+  private addCall(part: CallPart): ToolCallChunk {
     // Some providers number their calls, some send each whole and unnumbered, and some give all of them one number.
     const known = part.index === undefined ? undefined : this.positions.get(part.index);
     const knownId = known === undefined ? null : this.calls[known]?.id;
@@ -69,6 +76,12 @@ export class ReplyCollector {
     this.calls[position] = { id: call.id ?? id, name: call.name ?? name, args: call.args + (part.args ?? '') };
     return { index: position, id, name, args: part.args ?? null };
   }
+}
+
+/** Clients that cannot stream give a whole message in place of its parts, with whole calls. */
+function callsIn(message: Partial<AIMessageChunk>): CallPart[] {
+  const { tool_call_chunks: parts, tool_calls: calls = [], invalid_tool_calls: invalid = [] } = message;
+  return parts ?? [...calls.map((call) => ({ ...call, args: JSON.stringify(call.args) })), ...invalid];
 }
 
 function blocksOf(content: unknown): Block[] {
