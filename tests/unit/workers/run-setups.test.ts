@@ -122,34 +122,34 @@ test('a removed model with a key in the file: its worker goes on, another one fa
 });
 
 test('a removed model stops no run that does not use it, in no worker', async () => {
-  await write([model('key of a', 'a'), model('key of b', 'b')]);
+  await write([model('key-of-a', 'a'), model('key-of-b', 'b')]);
   const first = worker();
   const run = await begun(first.setups);
-  await write([model('new key of a', 'a')]);
+  await write([model('new-key-of-a', 'a')]);
   const other = worker();
   for (const modelName of ['a', null]) {
     const { config } = await other.setups.of({ ...run, modelName });
-    expect(config.models).toMatchObject([{ name: 'a', api_key: 'new key of a' }]);
+    expect(config.models).toMatchObject([{ name: 'a', api_key: 'new-key-of-a' }]);
   }
   await expect(other.setups.of({ ...run, modelName: 'b' })).rejects.toMatchObject({
     code: 'configuration',
     message: expect.stringContaining('models[b].api_key') as string,
   });
   expect((await first.setups.of({ ...run, modelName: 'b' })).config.models).toHaveLength(2);
-  await write([model('newer key of a', 'a')]);
+  await write([model('newer-key-of-a', 'a')]);
   expect((await other.setups.of({ ...run, modelName: 'a' })).config.models).toMatchObject([
-    { api_key: 'newer key of a' },
+    { api_key: 'newer-key-of-a' },
   ]);
-  await write([model('key of b', 'b'), model('key of a', 'a')]);
+  await write([model('key-of-b', 'b'), model('key-of-a', 'a')]);
   expect((await other.setups.of({ ...run, modelName: 'b' })).config.models).toHaveLength(2);
 });
 
 test('a removed model with a key in the environment goes on in every worker', async () => {
-  const env = { MODEL_KEY: 'from the environment' };
+  const env = { MODEL_KEY: 'from-the-environment' };
   await write([model('$MODEL_KEY')]);
   const run = await begun(worker(env).setups);
   await write([]);
-  expect((await worker(env).setups.of(run)).config.models[0]?.api_key).toBe('from the environment');
+  expect((await worker(env).setups.of(run)).config.models[0]?.api_key).toBe('from-the-environment');
 });
 
 test('a run from before configurations were kept uses the newest one', async () => {
