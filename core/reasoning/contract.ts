@@ -43,8 +43,8 @@ const ON_DISABLE = ['keep_enabled', 'reject'] as const;
 
 export function reasoningContract(entry: ReasoningEntry): ReasoningContract {
   const declared = mapping(entry['reasoning']);
-  // A plain word or flag goes to the provider as it is and says nothing about choices.
-  if (declared === null) return legacyContract(entry);
+  // A plain word, a flag or a mapping of the provider's own goes to it as it is and says nothing about choices.
+  if (declared === null || !('thinking' in declared)) return legacyContract(entry);
   return {
     thinking: oneOf(MODES, declared['thinking']) ?? 'unsupported',
     effort: effortContract(mapping(declared['effort'])),

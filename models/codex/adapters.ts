@@ -1,9 +1,10 @@
 /** OpenAI's Codex models, with the login of its command line: the Responses API at an address of its own. */
+import type { ModelConfig } from '../../contracts/schemas/config';
 import type { AdapterOptions, ModelAdapter } from '../adapter';
 import type { ChatModel } from '../chat-model';
-import { baseUrlOf, credentialsIn, secretsOf, timeoutMsOf } from '../entry-options';
+import { baseUrlOf, credentialsIn, foreignKeys, secretsOf, timeoutMsOf } from '../entry-options';
 import type { ClientOptions } from '../openai';
-import { createResponsesChatModel, SEALED_THOUGHTS } from '../openai';
+import { createResponsesChatModel, reasoningOf, SEALED_THOUGHTS } from '../openai';
 import { findCodexLogin } from './login';
 
 const ADDRESS = 'https://chatgpt.com/backend-api/codex';
@@ -22,6 +23,7 @@ function createModel(options: AdapterOptions): ChatModel {
   const { entry, stallTimeoutMs, env } = options;
   // Whoever has no login is told so before a run asks.
   findCodexLogin(env);
+  warnOfIdleKeys(options);
   const address = baseUrlOf(options, ['/responses']) ?? ADDRESS;
   return createResponsesChatModel({
     name: entry.name,
@@ -51,12 +53,27 @@ function clientOf({ entry, env }: AdapterOptions, address: string): ClientOption
         defaultHeaders: { originator: ORIGINATOR, accept: 'text/event-stream', ...account },
       },
     },
-    body: { ...SEALED_THOUGHTS, reasoning: reasoningOf(entry['reasoning_effort']) },
+    body: { ...SEALED_THOUGHTS, reasoning: thinkingOf(entry) },
     secrets: secretsOf(token, accountId, ...credentialsIn(address)),
   };
 }
 
-function reasoningOf(wanted: unknown): object {
+function thinkingOf({ reasoning, reasoning_effort: chosen, extra_body: extra }: ModelConfig): object {
+  const { effort: written, ...said } = { ...reasoningOf(reasoning), ...reasoningIn(extra) };
+  const wanted = chosen ?? written;
   const effort = typeof wanted === 'string' && EFFORTS.includes(wanted) ? wanted : USUAL_EFFORT;
-  return effort === 'none' ? { effort } : { effort, summary: 'detailed' };
+  return effort === 'none' ? { effort } : { summary: 'detailed', ...said, effort };
+}
+
+function reasoningIn(body: unknown): object {
+  return typeof body === 'object' && body !== null && 'reasoning' in body ? reasoningOf(body.reasoning) : {};
+}
+
+/** Keys of an entry that have an effect here, beside those of all models. */
+const KNOWN_KEYS = ['reasoning_effort', 'extra_body', 'retry_max_attempts'];
+
+function warnOfIdleKeys({ entry, log }: AdapterOptions): void {
+  const keys = Object.keys(foreignKeys(entry)).filter((name) => !KNOWN_KEYS.includes(name));
+  if (entry.api_key) keys.push('api_key');
+  if (keys.length > 0) log.warn({ model: entry.name, keys }, 'keys of a model entry have no effect');
 }

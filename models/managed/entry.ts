@@ -36,10 +36,12 @@ function useOf({ provider, base_url }: ManagedModelRecord): string {
 }
 
 function thinks(contract: NonNullable<ModelConfig['reasoning']>): boolean {
-  return typeof contract === 'object' && contract.thinking !== 'unsupported';
+  return typeof contract === 'object' && 'thinking' in contract && contract.thinking !== 'unsupported';
 }
 
 /** Whether thinking cannot be turned off. */
 export function mustThink({ reasoning }: ModelConfig): boolean {
-  return typeof reasoning === 'object' && reasoning !== null && reasoning.thinking === 'required';
+  return (
+    typeof reasoning === 'object' && reasoning !== null && 'thinking' in reasoning && reasoning.thinking === 'required'
+  );
 }

@@ -69,7 +69,7 @@ const THINKS = /^(openai\/)?(o\d|gpt-5(?!-chat)|gpt-[6-9]|codex)/;
 function createResponsesModel(options: AdapterOptions): ChatModel {
   const { entry, stallTimeoutMs } = options;
   const client = toClientOptions(options, { speaksResponses: true });
-  const body = toResponsesBody(client.body);
+  const body = toResponsesBody(client.body, entry.reasoning);
   const thinks = THINKS.test(entry.model) || entry.supports_thinking || 'reasoning' in body;
   client.body = { ...(thinks ? SEALED_THOUGHTS : {}), ...body };
   const server = client.fields.configuration?.baseURL ?? 'https://api.openai.com/v1';

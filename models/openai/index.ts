@@ -3,5 +3,5 @@ export { openAiAdapters } from './adapters';
 export { toClientOptions } from './client-options';
 export type { ClientOptions } from './client-options';
 export { createOpenAiChatModel } from './openai-chat-model';
-export { createResponsesChatModel, SEALED_THOUGHTS } from './responses';
+export { createResponsesChatModel, reasoningOf, SEALED_THOUGHTS } from './responses';
 export type { ToWire, WireMessage } from './wire-messages';

@@ -59,6 +59,22 @@ export const reasoningSchema = z
 
 export type ReasoningContract = z.output<typeof reasoningSchema>;
 
+interface WireReasoning {
+  effort?: string | null;
+  summary?: string | null;
+}
+
+/** What OpenAI's Responses API itself takes under this name. Other than a contract it says nothing of `thinking`. */
+const wireReasoningSchema = z.custom<WireReasoning>(isWireReasoning, { abort: true });
+
+function isWireReasoning(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const members = Object.entries(value);
+  const isKnown = ([name, member]: [string, unknown]) =>
+    ['effort', 'summary'].includes(name) && (typeof member === 'string' || member === null);
+  return members.length > 0 && members.every(isKnown);
+}
+
 const mapping = z.record(z.string(), z.unknown());
 const oneLine = z.string().regex(/^[^\r\n]*$/, { error: 'must be one line', abort: true });
 const address = oneLine.regex(/^\S*$/, 'must hold no spaces');
@@ -90,7 +106,7 @@ export const modelConfigSchema = z
     supports_thinking: z.boolean().default(false),
     supports_reasoning_effort: z.boolean().default(false),
     supports_vision: z.boolean().default(false),
-    reasoning: z.union([reasoningSchema, z.boolean(), z.string()]).nullish(),
+    reasoning: z.union([reasoningSchema, wireReasoningSchema, z.boolean(), z.string()]).nullish(),
     when_thinking_enabled: mapping.nullish(),
     when_thinking_disabled: mapping.nullish(),
     thinking: mapping.nullish(),
@@ -128,7 +144,7 @@ interface ReasoningKeys {
 /** Where a contract and the older keys of the same entry cannot both be true. */
 function contradictions(entry: ReasoningKeys): Array<[string, string]> {
   const contract = entry.reasoning;
-  if (typeof contract !== 'object' || contract === null) return [];
+  if (typeof contract !== 'object' || contract === null || !('thinking' in contract)) return [];
   const { thinking, effort } = contract as ReasoningContract;
   const found: Array<[string, string]> = [];
   const has = (value: unknown) => value !== undefined && value !== null;

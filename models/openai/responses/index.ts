@@ -1,2 +1,2 @@
-export { SEALED_THOUGHTS, toResponsesBody } from './request-body';
+export { reasoningOf, SEALED_THOUGHTS, toResponsesBody } from './request-body';
 export { createResponsesChatModel } from './responses-chat-model';

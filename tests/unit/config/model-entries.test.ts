@@ -17,6 +17,7 @@ describe('what a model entry may say of its reasoning', () => {
     expect(effort({ default: 'low', aliases: { max: 'high' }, path: 'reasoning.effort' })).toEqual([]);
     expect(problems({ reasoning: true })).toEqual([]);
     expect(problems({ reasoning: 'high' })).toEqual([]);
+    expect(problems({ reasoning: { effort: 'high', summary: 'auto' }, supports_reasoning_effort: true })).toEqual([]);
   });
 
   it.each([
