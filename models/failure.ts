@@ -118,7 +118,7 @@ export function providerFailure(problem: ProviderProblem, secrets: readonly stri
   const wording = [problem.code, problem.type, problem.text].filter(Boolean).join(' ');
   const byWords = CLASSES.find(({ words }) => words?.test(wording));
   const byStatus = CLASSES.find(({ statuses }) => statuses.includes(problem.httpStatus ?? 0));
-  const found = pickClass(byWords, byStatus, problem.httpStatus);
+  const found = pickClass(byWords, byStatus, problem);
   return modelError(found.code, found.summary, {
     reason: found.reason,
     busy: found.busy,
@@ -134,11 +134,13 @@ const ENDS_THE_MATTER: readonly Reason[] = ['quota', 'auth', 'context_length'];
 function pickClass(
   byWords: FailureClass | undefined,
   byStatus: FailureClass | undefined,
-  httpStatus: number | undefined,
+  { httpStatus, code = '' }: ProviderProblem,
 ): Pick<FailureClass, 'code' | 'reason' | 'summary' | 'busy'> {
   if (byWords === undefined) return byStatus ?? REJECTED;
   // A refused request may quote the conversation: only words that end the matter count then, not "try again later".
-  const refused = httpStatus !== undefined && httpStatus >= 400 && httpStatus < 500 && byStatus === undefined;
+  const byAnswer = httpStatus !== undefined && httpStatus >= 400 && httpStatus < 500 && byStatus === undefined;
+  // In the middle of a stream there is no status.
+  const refused = byAnswer || (httpStatus === undefined && code.startsWith('invalid_'));
   if (refused && !ENDS_THE_MATTER.includes(byWords.reason)) return REJECTED;
   if (byStatus === undefined) return byWords;
   return CLASSES.indexOf(byWords) <= CLASSES.indexOf(byStatus) ? byWords : byStatus;

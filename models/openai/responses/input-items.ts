@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto';
 import type { OpenAIClient } from '@langchain/openai';
 import type { AiMessage, JsonObject, JsonValue, Message, MessageContent } from '../../../contracts';
 import type { WireForm } from '../message-bytes';
-import { keptItems } from './kept-items';
-import type { KeptThought } from './kept-items';
+import { keptItems, MESSAGE_GAP } from './kept-items';
+import type { KeptItem, KeptThought } from './kept-items';
 
 /** A thought goes without its id: the provider keeps nothing, and would look for what has one. */
 type Item = OpenAIClient.Responses.ResponseInputItem | KeptThought;
 type Part = OpenAIClient.Responses.ResponseInputContent;
 
 export interface InputOptions {
-  /** Whose thoughts are sent back: only who sealed them can open them. */
-  origin: string;
+  /** Whose thoughts are sent back: only who sealed them can open them. Null where none are. */
+  origin: string | null;
   /** Whether the model sees pictures; others get a note in their place. */
   vision: boolean;
 }
@@ -51,25 +51,39 @@ function itemsOf(message: Message, options: InputOptions): Item[] {
 }
 
 /** The reply in the order in which it came, thoughts before what they led to, as far as it was kept. */
-function replyItems(message: AiMessage, origin: string): Item[] {
-  const text = textOf(message.content);
+function replyItems(message: AiMessage, origin: string | null): Item[] {
   const calls = message.tool_calls.map(functionCall);
   const items: Item[] = [];
   let thoughts: Item[] = [];
-  let said = text.trim() === '';
-  for (const kept of keptItems(message, origin)) {
+  const known = keptItems(message, origin);
+  const texts = textsOf(textOf(message.content), known);
+  for (const kept of known) {
     if (kept.type === 'reasoning') {
       thoughts.push(kept);
       continue;
     }
-    const isText = kept.type === 'message' && !said;
-    const next = isText ? spoken(text, kept.phase) : kept.type === 'function_call' ? calls.shift() : undefined;
+    const text = kept.type === 'message' ? texts.shift() : undefined;
+    const call = kept.type === 'function_call' ? calls.shift() : undefined;
+    const next = kept.type === 'message' && text !== undefined ? spoken(text, kept.phase) : call;
     // A thought without what it led to is refused: that may have been taken away.
     if (next !== undefined) items.push(...thoughts, next);
     thoughts = [];
-    said ||= isText;
   }
-  return [...items, ...(said ? [] : [spoken(text)]), ...calls];
+  return [...items, ...texts.map((text) => spoken(text)), ...calls];
+}
+
+/** The messages of the reply; one where it was changed since, none where it said nothing. */
+function textsOf(text: string, known: readonly KeptItem[]): string[] {
+  if (text.trim() === '') return [];
+  const texts: string[] = [];
+  let start = 0;
+  for (const kept of known) {
+    if (kept.type !== 'message') continue;
+    texts.push(text.slice(start, start + kept.length));
+    start += kept.length + MESSAGE_GAP.length;
+  }
+  const isWhole = texts.every((part) => part.trim() !== '') && texts.join(MESSAGE_GAP) === text;
+  return isWhole ? texts : [text];
 }
 
 function spoken(text: string, phase?: 'commentary' | 'final_answer'): Item {

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, UsageMetadata } from '../../../contracts';
 import type { ModelReply, RawToolCall, ReplyDelta, ToolCallChunk } from '../../chat-model';
-import { keepItems, RESPONSE_ITEMS } from './kept-items';
+import { keepItems, MESSAGE_GAP, RESPONSE_ITEMS } from './kept-items';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -67,6 +67,11 @@ export class ResponseBuilder {
     return this.finishReason !== null || this.problem !== null;
   }
 
+  /** Whether the reader has got nothing yet. */
+  get isSilent(): boolean {
+    return this.heard.size === 0 && this.calls.length === 0;
+  }
+
   build(): ModelReply {
     const output = [...this.items].sort(([one], [other]) => one - other).map(([, item]) => item);
     const kept = keepItems(output, this.origin);
@@ -88,9 +93,11 @@ export class ResponseBuilder {
 
   private say(place: number, text: string): ReplyDelta | null {
     if (text === '') return null;
+    const isNext = this.content !== '' && !this.heard.has(place);
+    const content = isNext ? MESSAGE_GAP + text : text;
     this.heard.add(place);
-    this.content += text;
-    return { content: text, toolCallChunks: [], additionalKwargs: {} };
+    this.content += content;
+    return { content, toolCallChunks: [], additionalKwargs: {} };
   }
 
   private think(place: number, text: string): ReplyDelta | null {

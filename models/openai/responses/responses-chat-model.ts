@@ -32,15 +32,25 @@ export interface ResponsesChatModelOptions {
 type Options = ResponsesChatModelOptions & { encodeItems: EncodeMessages };
 
 export function createResponsesChatModel(options: ResponsesChatModelOptions): ChatModel {
-  const encodeItems = createEncodeMessages(createInputForm(options));
+  const { vision } = options;
+  const whole = { ...options, encodeItems: createEncodeMessages(createInputForm(options)) };
+  const bare = { ...options, encodeItems: createEncodeMessages(createInputForm({ origin: null, vision })) };
   return {
     name: options.name,
     provider: 'openai',
-    reply: (request) => replyOnce({ ...options, encodeItems }, request),
+    reply: (request) => replyOnce(whole, request, () => replyOnce(bare, request, null)),
   };
 }
 
-async function replyOnce(options: Options, request: ModelRequest): Promise<ModelReply> {
+/**
+ * A provider refuses thoughts that were sealed for another organisation, or with a key that it has changed since. Every
+ * later request of the thread would be refused, too, so it is asked `withoutThoughts`.
+ */
+async function replyOnce(
+  options: Options,
+  request: ModelRequest,
+  withoutThoughts: (() => Promise<ModelReply>) | null,
+): Promise<ModelReply> {
   const watch: StreamWatch = { ended: false, problem: null };
   const builder = new ResponseBuilder(options.origin);
   const client = options.client();
@@ -49,11 +59,19 @@ async function replyOnce(options: Options, request: ModelRequest): Promise<Model
   );
   if (builder.problem !== null) watch.problem = problemFromBody(builder.problem, undefined);
   if (builder.finishReason === null && (failure !== undefined || watch.problem !== null)) {
+    const refused = builder.isSilent && refusesThoughts(builder.problem ?? failure);
+    if (refused && withoutThoughts !== null) return withoutThoughts();
     throw classifyFailure(failure, watch, client.secrets);
   }
   const reply = builder.build();
   requireWhole(reply, { ended: false });
   return reply;
+}
+
+/** By its code, or by its words where a relay wrote the answer anew. */
+function refusesThoughts(failure: unknown): boolean {
+  const { code, text } = problemFromBody(failure, undefined);
+  return /invalid_encrypted_content|encrypted content .{1,200} could not be verified/i.test(`${code} ${text}`);
 }
 
 interface Reading {
