@@ -12,6 +12,10 @@ import type { WireMessagesOptions } from './wire-messages';
 interface Dialect extends ClientForm {
   echoReasoning?: WireMessagesOptions['echoReasoning'];
   echoCallFields?: boolean;
+  /** Last changes to what every request carries. */
+  mendBody?: (body: Record<string, unknown>) => Record<string, unknown>;
+  /** Whether the model may write its thoughts into its text. */
+  inlineThoughts?: boolean;
   fetchImplementation?: typeof fetch;
 }
 
@@ -29,10 +33,13 @@ const DIALECTS: ReadonlyArray<[uses: readonly string[], dialect: Dialect]> = [
   [['deerflow.models.patched_openai:PatchedChatOpenAI'], { echoCallFields: true }],
   [
     ['deerflow.models.patched_minimax:PatchedChatMiniMax'],
-    { body: { reasoning_split: true }, tokenLimit: 'max_completion_tokens' },
+    { body: { reasoning_split: true }, inlineThoughts: true, tokenLimit: 'max_completion_tokens' },
   ],
   // Its older versions know no other name.
-  [['deerflow.models.vllm_provider:VllmChatModel'], { echoReasoning: 'reasoning', tokenLimit: 'max_tokens' }],
+  [
+    ['deerflow.models.vllm_provider:VllmChatModel'],
+    { echoReasoning: 'reasoning', mendBody: withNewSwitch, tokenLimit: 'max_tokens' },
+  ],
 ];
 
 export const openAiAdapters: readonly ModelAdapter[] = [
@@ -55,12 +62,21 @@ export const openAiAdapters: readonly ModelAdapter[] = [
 
 function createModel(
   { entry, stallTimeoutMs }: AdapterOptions,
-  { echoReasoning = null, echoCallFields = false, fetchImplementation }: Dialect,
-  client: ClientOptions,
+  { echoReasoning = null, echoCallFields = false, inlineThoughts = false, mendBody, fetchImplementation }: Dialect,
+  plainClient: ClientOptions,
 ): ChatModel {
+  const client = { ...plainClient, body: mendBody?.(plainClient.body) ?? plainClient.body };
   const wire = { echoReasoning, echoCallFields, vision: entry.supports_vision };
   const form = fetchImplementation === undefined ? {} : { fetchImplementation };
-  return createOpenAiChatModel({ name: entry.name, client, stallTimeoutMs, wire, ...form });
+  return createOpenAiChatModel({ name: entry.name, client, stallTimeoutMs, wire, inlineThoughts, ...form });
+}
+
+/** The switch of a chat template went by another name in older files; where both stand, the new one counts. */
+function withNewSwitch(body: Record<string, unknown>): Record<string, unknown> {
+  const { chat_template_kwargs: template } = body;
+  if (!(template instanceof Object) || !('thinking' in template)) return body;
+  const { thinking, ...rest } = template;
+  return { ...body, chat_template_kwargs: { enable_thinking: thinking, ...rest } };
 }
 
 /** Names of OpenAI's own models that think. */

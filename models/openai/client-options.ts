@@ -50,6 +50,8 @@ const BODY_KEYS = [
 
 /** Keys that say how the client works. */
 const CLIENT_KEYS = [
+  // The last usage of a stream counts, so it makes no difference here.
+  'cumulative_stream_usage',
   'max_completion_tokens',
   'default_headers',
   'default_query',
@@ -62,7 +64,7 @@ const CLIENT_KEYS = [
 /** Keys of DeerFlow's classes that have no counterpart here, and parts of a request that only a run decides on. */
 const NEVER_SENT = [
   ...['cache', 'callbacks', 'custom_get_token_ids', 'disable_streaming', 'disabled_params', 'metadata', 'profile'],
-  ...['rate_limiter', 'streaming', 'tags', 'tiktoken_model_name', 'verbose', 'cumulative_stream_usage', 'model_name'],
+  ...['rate_limiter', 'streaming', 'tags', 'tiktoken_model_name', 'verbose', 'model_name'],
   ...['http_async_client', 'http_client', 'http_socket_options', 'include_response_headers', 'openai_proxy'],
   ...['openai_api_base', 'function_call', 'functions', 'messages', 'stream', 'stream_options', 'tool_choice', 'tools'],
 ];

@@ -28,6 +28,8 @@ export interface OpenAiChatModelOptions {
   toWire?: ToWire;
   /** Whether the reply is asked for in one piece. */
   whole?: boolean;
+  /** Whether the model may write its thoughts into its text. */
+  inlineThoughts?: boolean;
   fetchImplementation?: typeof fetch;
 }
 
@@ -49,7 +51,7 @@ type ReplyOptions = OpenAiChatModelOptions & { encodeMessages: EncodeMessages };
 
 async function replyOnce(options: ReplyOptions, request: ModelRequest): Promise<ModelReply> {
   const watch: StreamWatch = { ended: false, problem: null };
-  const builder = new ReplyBuilder();
+  const builder = new ReplyBuilder(options);
   const { stallTimeoutMs } = options;
   const failure = await runAttempt({ request, stallTimeoutMs }, (attempt) =>
     readReply({ options, request, builder, watch, attempt }),

@@ -5,6 +5,7 @@
 import type { OpenAIClient } from '@langchain/openai';
 import type { JsonObject, UsageMetadata } from '../../contracts';
 import type { ModelReply, RawToolCall, ReplyDelta, ToolCallChunk } from '../chat-model';
+import { ThoughtSplitter } from './inline-thoughts';
 import { CALL_FIELDS } from './wire-messages';
 
 type Chunk = OpenAIClient.Chat.Completions.ChatCompletionChunk;
@@ -31,19 +32,26 @@ export class ReplyBuilder {
   private readonly callFields = new Map<number, JsonObject>();
   private modelName: string | null = null;
   private fingerprint: string | null = null;
+  private readonly splitter: ThoughtSplitter | null;
+
+  /** `inlineThoughts` says that the model may write its thoughts into its text. */
+  constructor({ inlineThoughts = false } = {}) {
+    this.splitter = inlineThoughts ? new ThoughtSplitter() : null;
+  }
 
   /** Takes the next chunk and returns what is new in it, or null. */
   add(chunk: Chunk): ReplyDelta | null {
     this.modelName = textOrNull(chunk.model) ?? this.modelName;
     this.fingerprint = textOrNull(chunk.system_fingerprint) ?? this.fingerprint;
+    // Where several come, each is what was used so far: the last one counts.
     this.usage = readUsage(chunk.usage) ?? this.usage;
     const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
     if (choice === undefined) return null;
     this.finishReason = textOrNull(choice.finish_reason) ?? this.finishReason;
     const delta: Record<string, unknown> = { ...choice.delta };
-    const content = readContent(delta.content) + readContent(delta.refusal);
-    const reasoning =
+    const apart =
       readContent(delta.reasoning_content) || readContent(delta.reasoning) || readContent(delta.reasoning_details);
+    const { content, reasoning } = this.split(readContent(delta.content) + readContent(delta.refusal), apart);
     const fragments: unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
     const toolCallChunks = fragments.flatMap((fragment) => this.addCall(fragment));
     this.content += content;
@@ -67,6 +75,16 @@ export class ReplyBuilder {
         ...(this.callFields.size === 0 ? {} : { [CALL_FIELDS]: this.fieldsById() }),
       },
       responseMetadata,
+    };
+  }
+
+  private split(text: string, apart: string): { content: string; reasoning: string } {
+    if (this.splitter === null) return { content: text, reasoning: apart };
+    const known = this.splitter.take(text);
+    const rest = this.finishReason === null ? null : this.splitter.end();
+    return {
+      content: known.content + (rest?.content ?? ''),
+      reasoning: apart + known.reasoning + (rest?.reasoning ?? ''),
     };
   }
 
