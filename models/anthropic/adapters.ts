@@ -1,6 +1,7 @@
 /** Anthropic's messages API, with a key or with the login of Claude Code. */
 import type { ChatAnthropicInput } from '@langchain/anthropic';
 import { AppError } from '../../contracts';
+import type { JsonObject } from '../../contracts';
 import type { ModelConfig } from '../../contracts/schemas/config';
 import type { AdapterOptions, ModelAdapter } from '../adapter';
 import type { ChatModel, ToolDefinition } from '../chat-model';
@@ -75,9 +76,14 @@ function describeTools(tools: readonly ToolDefinition[], cached: boolean) {
   return tools.map(({ name, description, parameters }, index) => ({
     name,
     description,
-    input_schema: parameters,
+    input_schema: inputSchema(parameters),
     ...(cached && index === tools.length - 1 ? CACHE_MARK : {}),
   }));
+}
+
+/** A choice between whole sets of arguments is refused here, and the client would leave the tool out without a word. */
+function inputSchema({ anyOf: _anyOf, oneOf: _oneOf, allOf: _allOf, ...schema }: JsonObject): JsonObject {
+  return { ...schema, type: 'object' };
 }
 
 interface Credential {

@@ -5,6 +5,7 @@ import type { AdapterOptions, ModelAdapter } from '../adapter';
 import type { ChatModel, ToolDefinition } from '../chat-model';
 import { baseUrlOf, providerKeys, secretsOf } from '../entry-options';
 import { createLangChainChatModel } from '../langchain';
+import { withKnownBlocks } from './blocks';
 import type { Content } from './contents';
 import { inGeminiOrder } from './contents';
 import { toGeminiParameters } from './schema';
@@ -44,6 +45,7 @@ function createModel(options: AdapterOptions): ChatModel {
     secrets: secretsOf(apiKey),
     saysFinish: true,
     create: () => withMendedRequests(new ChatGoogleGenerativeAI(fields)),
+    prepare: withKnownBlocks,
     describeTools: (tools) => [{ functionDeclarations: tools.map(declaration) }],
   });
 }
@@ -58,10 +60,12 @@ type Request = { contents: readonly Content[] };
 type Ask = (request: Request, ...rest: unknown[]) => Promise<Stream>;
 
 /**
- * The client sends each result of calls made at once as a turn of its own, which the provider refuses. And it reads each stream twice, and nobody listens to the second reading: when it broke, its rejection would end
- * the whole process.
+ * The client sends each result of calls made at once as a turn of its own, which the provider refuses. And it reads each
+ * stream twice, and nobody listens to the second reading: when it broke, its rejection would end the whole process.
  */
 function withMendedRequests(model: ChatGoogleGenerativeAI): ChatGoogleGenerativeAI {
+  // The client guesses from the model's name who sees pictures; here the configuration says so.
+  Object.defineProperty(model, '_isMultimodalModel', { value: true });
   const client: unknown = Reflect.get(model, 'client');
   if (typeof client !== 'object' || client === null) return model;
   const ask = Reflect.get(client, 'generateContentStream') as Ask;

@@ -97,6 +97,9 @@ function toolFaults(tool: Json, index: number): string[] {
   return [
     ...unknown.map((field) => `tools.${index}.${field}: Extra inputs are not permitted`),
     ...(NAME.test(String(name)) ? [] : [`tools.${index}.name: String should match pattern`]),
+    ...(isObject(schema) && ['anyOf', 'oneOf', 'allOf'].some((word) => word in schema)
+      ? [`tools.${index}.input_schema does not support oneOf, allOf, or anyOf at the top level`]
+      : []),
     ...(isObject(schema) && schema['type'] === 'object' ? [] : [`tools.${index}.input_schema.type: Field required`]),
   ];
 }

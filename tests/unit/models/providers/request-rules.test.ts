@@ -57,6 +57,24 @@ describe.each(PROVIDERS)('a request to %s', (use, wire) => {
     expect(body).toContain('"required":["strict"]');
   });
 
+  it('describes a tool that wants one of several sets of arguments, too', async () => {
+    const properties = { path: { type: 'string' }, url: { type: 'string' } };
+    const anyOf = [{ required: ['path'] }, { required: ['url'] }];
+    const tool = { name: 'fetch', description: 'Gets something', parameters: { type: 'object', properties, anyOf } };
+    expect(JSON.stringify(await accepted([human('hi')], {}, [tool]))).toContain('Gets something');
+  });
+
+  it('names the one tool that must be called', async () => {
+    server.script(wire.reply({ text: 'ok' }));
+    const model = providerModel({ server, use, entry: { api_key: 'a-key' } });
+    await ask(model, [human('look')], { tools: TOOLS, toolChoice: 'ls' });
+    expect(server.requests.at(-1)?.body).toMatchObject(
+      wire === geminiWire
+        ? { toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['ls'] } } }
+        : { tool_choice: { type: 'tool', name: 'ls' } },
+    );
+  });
+
   it('has the results of calls made at once in one turn, and what the user said meanwhile behind them', async () => {
     const results = [toolResult('c1', 'a.txt'), toolResult('c2', '')];
     const { messages, contents } = await accepted([
@@ -109,6 +127,44 @@ it('a thinking model of Anthropic gets its thoughts back first, and may spend fo
   } finally {
     await server.close();
   }
+});
+
+describe('Gemini', () => {
+  const use = 'langchain_google_genai:ChatGoogleGenerativeAI';
+  let server: ScriptedServer;
+  beforeAll(async () => {
+    server = await startScriptedServer(geminiWire);
+  });
+  afterAll(() => server.close());
+  beforeEach(() => server.script(geminiWire.reply({ text: 'ok' })));
+  const entry = { api_key: 'a-key', supports_vision: true };
+  const parts = (): unknown => server.requests.at(-1)?.body['contents'];
+
+  it('is shown pictures whatever the name of the model, and told of those that lie elsewhere', async () => {
+    const url = 'https://example.org/cat.png';
+    const pictures = ['data:image/png;base64,aGVsbG8=', url].map((at) => ({
+      type: 'image_url',
+      image_url: { url: at },
+    }));
+    const model = providerModel({ server, use, entry: { ...entry, model: 'newest-of-all' } });
+    await ask(model, [human([...pictures])]);
+    const text = `[picture at ${url}, which the model cannot see]`;
+    expect(parts()).toMatchObject([{ parts: [{ inlineData: { mimeType: 'image/png' } }, { text }] }]);
+  });
+
+  it('gets back of an earlier reply what its client can send', async () => {
+    const provider_content: JsonObject[] = [
+      { type: 'inlineData', inlineData: {} },
+      { type: 'text', text: 'drawn' },
+    ];
+    const stored: AiMessage = {
+      ...assistant('drawn'),
+      additional_kwargs: { provider_content },
+      response_metadata: { model_provider: 'google-genai' },
+    };
+    await ask(providerModel({ server, use, entry }), [human('draw'), stored, human('again')]);
+    expect(parts()).toMatchObject([{}, { parts: [{ text: 'drawn' }] }, {}]);
+  });
 });
 
 it('tells Anthropic which results are failures', async () => {
