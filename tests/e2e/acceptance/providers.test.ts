@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { ApiClient, Product } from '../../support/product';
 import { ask, createApiClient, startProduct } from '../../support/product';
 import { expectSoundRun } from '../../support/product/invariants';
@@ -12,6 +13,7 @@ import type { Wire } from '../../support/providers/wire';
 import { until } from './scenario';
 
 const KEY = 'sk-provider-secret-98765';
+const CODEX_LOGIN = join(__dirname, '../../fixtures/codex-login.json');
 const SIGNATURE = 'c2lnbmVkLXRob3VnaHQ=';
 
 interface Provider {
@@ -41,6 +43,13 @@ const PROVIDERS: Provider[] = [
     wire: responsesWire,
     signs: true,
     entry: { use_responses_api: true },
+  },
+  {
+    name: 'codex',
+    use: 'deerflow.models.openai_codex_provider:CodexChatModel',
+    model: 'gpt-5-example',
+    wire: responsesWire,
+    signs: true,
   },
   {
     name: 'gemini-compatible',
@@ -73,7 +82,7 @@ beforeAll(async () => {
     base_url: server.url,
     ...entry,
   }));
-  product = await startProduct({ config: { models, log_level: 'debug' } });
+  product = await startProduct({ config: { models, log_level: 'debug' }, env: { CODEX_AUTH_PATH: CODEX_LOGIN } });
   api = createApiClient(() => product.url);
 });
 afterAll(async () => {
