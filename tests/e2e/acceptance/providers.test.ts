@@ -73,7 +73,11 @@ let product: Product;
 let api: ApiClient;
 
 beforeAll(async () => {
-  server = await startScriptedServer();
+  // Each provider refuses what it would refuse of the requests of a whole run.
+  server = await startScriptedServer({
+    faults: (body) =>
+      ('contents' in body ? geminiWire : 'max_tokens' in body ? anthropicWire : ollamaWire).faults?.(body) ?? [],
+  });
   const models = PROVIDERS.map(({ name, use, model, entry = {} }) => ({
     name,
     use,
