@@ -11,7 +11,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 /** Below the home of the user. */
 export const LOGIN_FILE = join('.claude', '.credentials.json');
 const BETAS = 'oauth-2025-04-20,claude-code-20250219,interleaved-thinking-2025-05-14';
-/** What DeerFlow sends. A variable replaces it where the provider has moved on. */
+/** In the form of the provider's own command line. A variable replaces it where the provider has moved on. */
 const BILLING_TEXT = 'x-anthropic-billing-header: cc_version=2.1.85.351; cc_entrypoint=cli; cch=6c6d5;';
 /** A token this near to its end would end during a call. */
 const MARGIN_MS = 60_000;
