@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment, LiveConfig, LiveExtensions } from '../config';
-import { deploymentKey } from '../config';
+import { deploymentKey, prepareCredentialKey } from '../config';
 import { AppError } from '../contracts';
 import type { Database } from '../db';
 import {
@@ -62,6 +62,9 @@ export async function startApi({ environment, live, extensions, log }: ApiOption
   });
   await migrateWhenReachable(database, log);
   const stores = createStores(database, await deploymentKey(environment.home));
+  if (live.current().config.channel_connections.enabled) {
+    await prepareCredentialKey({ keys: environment.credentialKeys, home: environment.home });
+  }
   const listener = createListener(database, RUN_EVENTS_CHANNEL, MANAGED_MODELS_CHANNEL);
   const managedModels = await createManagedModels({
     environment,

@@ -5,7 +5,7 @@
 export { announceConfig } from './announce-config';
 export { checkDeployment, requireDeployable } from './deployment-gates';
 export type { GateFinding, GateReport } from './deployment-gates';
-export { createCredentialCipher, fernetKey, openFernet } from './credentials';
+export { createCredentialCipher, fernetKey, openFernet, prepareCredentialKey } from './credentials';
 export type { CredentialCipher } from './credentials';
 export { deploymentKey } from './deployment-key';
 export { parseEnvironment, processEnvironment } from './environment';

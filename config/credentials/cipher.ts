@@ -16,6 +16,11 @@ export interface CredentialCipherOptions {
   home: string;
 }
 
+/** Makes the key before anything is stored, so that all processes of a home that store credentials begin with one key. */
+export async function prepareCredentialKey({ keys, home }: CredentialCipherOptions): Promise<void> {
+  if (keys === null) await keyFileMadeIfMissing(home);
+}
+
 /** What is written has the first prefix; values of earlier builds have the other, under the same key. */
 const PREFIXES = ['fernet:v2:', 'fernet:v1:'] as const;
 

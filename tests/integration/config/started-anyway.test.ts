@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { until, useProduct } from '../../e2e/acceptance/scenario';
@@ -47,8 +47,11 @@ test('both processes warn of what several of them cannot share, of unknown secti
   }
 });
 
-test('several workers on one host, not declared as instances, need no common key, and none is made before it is used', async () => {
-  expect(await readdir(used.product.home)).not.toContain('.credentials_key');
+test('several workers on one host, not declared as instances, share one key for credentials, which its owner alone can read', async () => {
+  expect((await readdir(used.product.home)).filter((name) => name.includes('credentials'))).toEqual([
+    '.credentials_key',
+  ]);
+  expect((await stat(join(used.product.home, '.credentials_key'))).mode & 0o777).toBe(0o600);
 });
 
 test('a tool that is not available is named by the worker, and runs have the others', async () => {
