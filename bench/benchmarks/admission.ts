@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createModelPermits } from '../../activities';
 import { createDatabase, createModelPermitStore, migrate } from '../../db';
@@ -112,6 +113,8 @@ async function paced(context: BenchContext, permits: readonly Permits[]): Promis
   for (const worker of permits) await unhindered({ ...context, quick: true }, worker);
   const dispatched: Array<{ index: number; at: number }> = [];
   const calls: Array<Promise<ModelReply>> = [];
+  // All of them wait for it at once.
+  setMaxListeners(0, context.signal);
   for (let index = 0; index < count; index += 1) {
     const wish = { model: 'paced', admission: pace, maxConcurrent: 0, signal: context.signal };
     const worker = permits[index % permits.length];
