@@ -19,7 +19,7 @@ export function announceConfig({ loaded, env, log }: AnnounceConfigOptions): voi
   for (const { key, problem, remedy } of requireDeployable(loaded.config, env))
     log.warn({ key }, `${problem}; ${remedy}`);
   for (const warning of loaded.warnings) log.warn({}, warning);
-  if (loaded.inactive.length > 0) {
-    log.warn({ keys: loaded.inactive }, 'keys of the configuration that have no effect yet');
+  if (loaded.inactive.changed.length > 0) {
+    log.warn({ keys: loaded.inactive.changed }, 'keys of the configuration that have no effect yet');
   }
 }

@@ -28,19 +28,28 @@ export function splitUnknown(document: Mapping): { known: Mapping; unknown: stri
   return { known: isMapping(known) ? known : {}, unknown };
 }
 
-/**
- * Names of the keys that a file sets to something else than their default, without an effect, in the words of
- * `INACTIVE_KEYS`.
- */
-export function inactiveKeys(config: Config): string[] {
-  const usual = configSchema.parse({});
-  return INACTIVE_KEYS.filter((name) => !isDeepStrictEqual(valueAt(config, name), valueAt(usual, name)));
+export interface InactiveKeys {
+  /** Set to something else than their defaults. */
+  changed: readonly string[];
+  /** Written down with their defaults. */
+  usual: readonly string[];
 }
 
-function valueAt(config: Config, name: string): unknown {
+/** Names of the keys of a file that have no effect, in the words of `INACTIVE_KEYS`. */
+export function inactiveKeys(document: Mapping, config: Config): InactiveKeys {
+  const defaults = configSchema.parse({});
+  const isUsual = (name: string) => isDeepStrictEqual(valueAt(config, name), valueAt(defaults, name));
+  const written = INACTIVE_KEYS.filter((name) => valueAt(document, name) !== undefined);
+  return {
+    changed: written.filter((name) => !isUsual(name)),
+    usual: written.filter(isUsual),
+  };
+}
+
+function valueAt(values: object, name: string): unknown {
   return name
     .split('.')
-    .reduce<unknown>((inner, part) => (inner instanceof Object ? Reflect.get(inner, part) : undefined), config);
+    .reduce<unknown>((inner, part) => (inner instanceof Object ? Reflect.get(inner, part) : undefined), values);
 }
 
 /** A key without a value counts as absent, at any depth: its lines may all be commented out. */

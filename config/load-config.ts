@@ -8,6 +8,7 @@ import type { ConfigSource } from './config-error';
 import type { EnvironmentVariables } from './environment-variables';
 import { CONFIG_VERSION } from './config-version';
 import { inactiveKeys, splitUnknown, withoutNulls } from './known-keys';
+import type { InactiveKeys } from './known-keys';
 import { bracedReferences, interpolate } from './interpolate';
 import { DEFAULT_NAME, locateConfig } from './locate-config';
 import type { ConfigLocation } from './locate-config';
@@ -22,7 +23,7 @@ export interface LoadedConfig {
   /** Absolute path of the file; null where no file exists and everything has its default. */
   path: string | null;
   /** Names of sections and keys of the file that are accepted but have no effect yet. */
-  inactive: readonly string[];
+  inactive: InactiveKeys;
   /** What an operator should know, a line each: none of it stands in the way of a start. */
   warnings: readonly string[];
   /** Changes when the path or the bytes that were parsed change. */
@@ -67,7 +68,7 @@ export function parseConfigFile(
   return deepFreeze({
     config: withFirstOfEachName(config),
     path,
-    inactive: inactiveKeys(config),
+    inactive: inactiveKeys(document, config),
     warnings: [
       ...(path === null ? [] : outdated(config.config_version, file)),
       ...moved,

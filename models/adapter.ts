@@ -1,7 +1,11 @@
 /** How a value of `use` in `models[]` becomes a chat model. Each provider has a folder of its own with its adapters. */
 import type { ModelConfig } from '../contracts/schemas/config';
-import type { Logger } from '../observability';
 import type { ChatModel } from './chat-model';
+
+/** What of an entry is not as its owner may think. */
+export interface ModelLog {
+  warn(details: { model?: string | null } & Record<string, unknown>, text: string): void;
+}
 
 export interface AdapterOptions {
   /** The entry with what is wanted of the model's reasoning already worked into it. */
@@ -12,7 +16,7 @@ export interface AdapterOptions {
   stallTimeoutMs: number;
   /** Variables of the process, for adapters that look for a login there. */
   env: Readonly<Record<string, string | undefined>>;
-  log: Logger;
+  log: ModelLog;
 }
 
 export interface ModelAdapter {

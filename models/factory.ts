@@ -2,7 +2,7 @@
 import { AppError } from '../contracts';
 import type { Config, ModelConfig } from '../contracts/schemas/config';
 import type { ReasoningAdjustment, ReasoningWish } from '../core/reasoning';
-import type { Logger } from '../observability';
+import type { ModelLog } from './adapter';
 import type { ChatModel } from './chat-model';
 import { ADAPTERS, findAdapter } from './adapters';
 import { keepSecrets } from './entry-secrets';
@@ -27,7 +27,7 @@ export interface ChatModelFactoryOptions {
   demoBaseUrl?: string;
   /** Variables of the process, for adapters that look for a login there. */
   env?: Readonly<Record<string, string | undefined>>;
-  log: Logger;
+  log: ModelLog;
 }
 
 const NO_WISH: ReasoningWish = { thinking: null, effort: null };
@@ -47,10 +47,7 @@ export function createChatModelFactory({
   function build(configured: ModelConfig, wish: ReasoningWish): ChatModel {
     const key = demo ? 'models' : `models[${config.models.indexOf(configured)}]`;
     const adapter = findAdapter(configured.use);
-    if (adapter === undefined) {
-      const known = ADAPTERS.flatMap(({ uses }) => uses).join(', ');
-      throw new AppError('configuration', `config.yaml: ${key}.use: expected one of ${known}`);
-    }
+    if (adapter === undefined) throw unknownClass(key, configured.use);
     refuseConflictingPace(configured, config.models);
     const { entry, adjustments } = applyReasoning(configured, wish);
     if (adjustments.length > 0) log.warn({ model: entry.name, adjustments }, 'the request was fitted to the model');
@@ -83,6 +80,18 @@ export function createChatModelFactory({
     },
     adjustments: (name, wish) => applyReasoning(find(name), wish).adjustments,
   };
+}
+
+/** Classes of Python's packages have namesakes in packages of JavaScript, which can be installed. */
+function unknownClass(key: string, use: string): AppError {
+  const known = ADAPTERS.flatMap(({ uses }) => uses).join(', ');
+  const [, family, exported] = /^langchain_([a-z0-9_]+)(?:\.[\w.]+)?:(\w+)$/.exec(use) ?? [];
+  const packageName = family === undefined ? null : `@langchain/${family.replaceAll('_', '-')}`;
+  const install =
+    packageName === null
+      ? ''
+      : `; of another package: npm install ${packageName}, and write npm:${packageName}#${exported}`;
+  return new AppError('configuration', `config.yaml: ${key}.use: expected one of ${known}${install}`);
 }
 
 function demoEntry(baseUrl: string): ModelConfig {

@@ -2,6 +2,7 @@
  * Language models: the seam, the factory, the retry policy and the built-in demo model. Knows nothing of runs, threads
  * or storage.
  */
+export type { ModelLog } from './adapter';
 export type {
   ChatModel,
   ModelFailureDetail,

@@ -1,6 +1,5 @@
 /** All checks, in the order in which a start would meet them. */
 import { isAppError } from '../../contracts';
-import { createLogger } from '../../observability';
 import { prepareHome } from '../../workers/stack/home';
 import { parseStackOptions } from '../../workers/stack/options';
 import type { StackOptions } from '../../workers/stack/options';
@@ -39,8 +38,7 @@ export async function examine(options: DoctorOptions, { env, cwd }: ExamineConte
   );
   if (loaded !== null) {
     const { config } = loaded;
-    const log = createLogger({ level: 'silent', name: 'doctor' });
-    findings.push(...checkTools(config), ...(await checkModels({ config, env: stack.env, live: options.live, log })));
+    findings.push(...checkTools(config), ...(await checkModels({ config, env: stack.env, live: options.live })));
   }
   return findings;
 }

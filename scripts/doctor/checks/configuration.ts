@@ -29,12 +29,18 @@ export function checkConfiguration(env: EnvironmentVariables, cwd: string): Conf
 function remarks({ warnings, inactive }: LoadedConfig): Finding[] {
   return [
     ...warnings.map((text): Finding => ({ about: ABOUT, status: 'warning', text })),
-    ...inactive.map((key): Finding => ({
+    ...inactive.changed.map((key): Finding => ({
       about: ABOUT,
       status: 'not_active',
       text: `${key} is accepted and has no effect: what it is for is not built yet`,
     })),
+    ...(inactive.usual.length === 0 ? [] : [unchanged(inactive.usual)]),
   ];
+}
+
+function unchanged(keys: readonly string[]): Finding {
+  const text = `at their defaults, and without an effect yet: ${keys.join(', ')}`;
+  return { about: ABOUT, status: 'not_active', text };
 }
 
 function gates({ config }: LoadedConfig, env: EnvironmentVariables): Finding[] {

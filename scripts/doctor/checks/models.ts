@@ -2,8 +2,7 @@ import type { Config } from '../../../contracts/schemas/config';
 import { isAppError } from '../../../contracts';
 import type { Message } from '../../../contracts';
 import { createChatModelFactory } from '../../../models';
-import type { ChatModelFactory } from '../../../models';
-import type { Logger } from '../../../observability';
+import type { ChatModelFactory, ModelLog } from '../../../models';
 import type { Finding } from '../finding';
 
 const ABOUT = 'models';
@@ -14,18 +13,24 @@ export interface ModelsCheckOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** Ask each model for one word. */
   live: boolean;
-  log: Logger;
 }
 
-export async function checkModels({ config, env, live, log }: ModelsCheckOptions): Promise<Finding[]> {
+export async function checkModels({ config, env, live }: ModelsCheckOptions): Promise<Finding[]> {
   if (config.models.length === 0) {
     const text = 'no model is configured: the built-in demo model answers';
     return [{ about: ABOUT, status: 'warning', text, remedy: 'add one under `models` in config.yaml' }];
   }
-  const factory = createChatModelFactory({ config, env, log });
   const findings: Finding[] = [];
+  const log: ModelLog = { warn: (details, text) => void findings.push(remark(details, text)) };
+  const factory = createChatModelFactory({ config, env, log });
   for (const { name } of config.models) findings.push(await checkModel(factory, name, live));
   return findings;
+}
+
+/** What the log of a worker would say of the model's entry. */
+function remark({ model, keys, key }: Parameters<ModelLog['warn']>[0], text: string): Finding {
+  const named = Array.isArray(keys) ? ` (${keys.join(', ')})` : typeof key === 'string' ? ` (${key})` : '';
+  return { about: ABOUT, status: 'warning', text: `${model}: ${text}${named}` };
 }
 
 async function checkModel(factory: ChatModelFactory, name: string, live: boolean): Promise<Finding> {

@@ -104,18 +104,31 @@ describe('npm run doctor', () => {
   });
 
   it('lists what has no effect, and says why several instances would be refused', async () => {
-    const config = `${entry('')}scheduler: {enabled: true}\nnews: {}\n`;
+    const config = `${entry('')}scheduler: {enabled: true}\nmemory: {enabled: true}\nnews: {}\n`;
     const { code, all } = await findings(config, [], { DEER_FLOW_MULTI_INSTANCE: '1' });
     expect(code).toBe(1);
     expect(about(all, 'configuration').map(({ status, text }) => `${status} ${text}`)).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^not_active scheduler /),
+        'not_active at their defaults, and without an effect yet: memory',
         expect.stringMatching(/^warning config\.yaml: news is unknown/),
       ]),
     );
     const refused = about(all, 'deployment').filter(({ status }) => status === 'refused');
     expect(refused.map(({ text }) => text.split(':')[0])).toEqual(['scheduler.multi_instance', 'database.backend']);
     expect(refused.every(({ remedy }) => remedy !== undefined)).toBe(true);
+  });
+
+  it('says of a model what the log of a worker would, and which package to install for one that is not built in', async () => {
+    const other = '  - {name: other, use: "langchain_mistralai:ChatMistralAI", model: m}\n';
+    const { all } = await findings(`${entry(', top_q: 1')}${other}`);
+    expect(about(all, 'models').map(({ status, text }) => `${status} ${text}`)).toEqual([
+      'warning m: unknown keys of a model entry are sent as they are (top_q)',
+      expect.stringMatching(/^ok m can be built/),
+      expect.stringMatching(
+        /^refused other: .*npm install @langchain\/mistralai, and write npm:@langchain\/mistralai#ChatMistralAI$/,
+      ),
+    ]);
   });
 
   it('asks the models only when it is told to, and tells a wrong key from a right one', async () => {

@@ -81,14 +81,14 @@ describe('sections and keys without a value', () => {
   ])('treats %j as the defaults', (content) => {
     const { config, inactive } = load(content);
     expect(config).toEqual(loadConfig({ env: {}, cwd: '/' }).config);
-    expect(inactive).toEqual([]);
+    expect(inactive).toEqual({ changed: [], usual: [] });
   });
 
   it('accepts sections and keys of features that are not built yet and lists them', () => {
     const { inactive, config } = load(
       'memory:\n  enabled: true\n  mode: tool\nscheduler: {}\nsandbox:\n  replicas: 5\n  image: box\n  idle_timeout:\n',
     );
-    expect(inactive).toEqual(['memory', 'sandbox.image', 'sandbox.replicas']);
+    expect(inactive).toEqual({ changed: ['memory', 'sandbox.image', 'sandbox.replicas'], usual: ['scheduler'] });
     expect(config.sandbox.use).toBe('deerflow.sandbox.local:LocalSandboxProvider');
   });
 
@@ -260,7 +260,8 @@ describe('config.example.yaml', () => {
     const loaded = load(text);
     expect(loaded.config).toEqual({ ...loadConfig({ env: {}, cwd: '/' }).config, config_version: CONFIG_VERSION });
     expect(loaded.warnings).toEqual([]);
-    expect(loaded.inactive).toEqual([]);
+    expect(loaded.inactive.changed).toEqual([]);
+    expect(loaded.inactive.usual).toContain('memory');
   });
 
   it('explains every key that the server knows', () => {
