@@ -59,8 +59,12 @@ describe('what processes use', () => {
       return pids.length === 2 && residentBytes(pids[1] ?? 0) > 100 * MEBIBYTE ? pids : null;
     });
     try {
-      expect(treeBytes(pid)).toBeGreaterThan(100 * MEBIBYTE);
-      expect(treeBytes(pid)).toBeLessThanOrEqual(residentBytes(pid) + residentBytes(childPid));
+      // On a machine that is short of memory, pages may be out for a moment.
+      const tree = await waitFor(() => {
+        const bytes = treeBytes(pid);
+        return bytes > 100 * MEBIBYTE ? bytes : null;
+      });
+      expect(tree).toBeLessThanOrEqual(residentBytes(pid) + residentBytes(childPid));
       const resident = residentBytes(childPid);
       expect(peakResidentBytes(childPid)).toBeGreaterThanOrEqual(resident);
     } finally {
