@@ -10,7 +10,7 @@ const SHORTEST = 8;
 
 /** The model, whose errors repeat no secret of its entry. */
 export function keepSecrets(model: ChatModel, entry: ModelConfig): ChatModel {
-  const secrets = secretTexts(entry).filter(({ length }) => length >= SHORTEST);
+  const secrets = secretsIn(entry);
   if (secrets.length === 0) return model;
   return {
     ...model,
@@ -31,8 +31,9 @@ function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
 }
 
 /** Longer ones first: one may hold another. */
-function secretTexts(entry: ModelConfig): string[] {
-  return [...new Set(textsIn(entry, false))].sort((left, right) => right.length - left.length);
+export function secretsIn(entry: ModelConfig): string[] {
+  const texts = [...new Set(textsIn(entry, false))].filter(({ length }) => length >= SHORTEST);
+  return texts.sort((left, right) => right.length - left.length);
 }
 
 function textsIn(value: unknown, secret: boolean): string[] {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, isAppError } from '../../contracts';
@@ -99,8 +99,12 @@ function notThere(error: NodeJS.ErrnoException): null {
   throw error;
 }
 
+/** Under the lock, so that a part of another writer is one that died with it. */
 async function replace(target: string, text: string, mode: number): Promise<void> {
-  const part = join(dirname(target), `.${basename(target)}.${randomUUID()}.part`);
+  const [folder, start] = [dirname(target), `.${basename(target)}.`];
+  const left = (await readdir(folder)).filter((name) => name.startsWith(start) && name.endsWith('.part'));
+  await Promise.all(left.map((name) => rm(join(folder, name), { force: true })));
+  const part = join(folder, `${start}${randomUUID()}.part`);
   try {
     const handle = await open(part, 'wx', mode);
     try {

@@ -4,13 +4,12 @@ import { AppError } from '../../contracts';
 import { redactText } from '../../observability';
 import type { AdapterOptions, ModelAdapter } from '../adapter';
 import type { ChatModel } from '../chat-model';
-import { baseUrlOf, providerKeys, secretsOf, timeoutMsOf } from '../entry-options';
+import { baseUrlOf, providerKeys, timeoutMsOf } from '../entry-options';
+import { secretsIn } from '../entry-secrets';
 import { createLangChainChatModel } from './langchain-chat-model';
 import { loadExport } from './load-export';
 
 const CLASS_PATH = /^npm:((?:@[\w-][\w.-]*\/)?[\w-][\w.-]*)((?:\/[\w-][\w.-]*)*)#([A-Za-z_$][\w$]*)$/;
-/** Names of options whose values must never appear in an error. */
-const SECRET_NAMES = /key|token|secret|passw|credential|auth|header/i;
 
 type ChatModelClass = new (fields: Record<string, unknown>) => BaseChatModel;
 
@@ -34,7 +33,7 @@ function createModel(options: AdapterOptions): ChatModel {
     throw problem(key, `${exported} of ${packageName}${subpath} is no class of a chat model of LangChain.js`);
   }
   const fields = fieldsOf(options);
-  const secrets = secretsOf(...secretTexts(fields));
+  const secrets = secretsIn(entry);
   const create = (): BaseChatModel => new Model(fields);
   refuseUnusable(create, key, secrets);
   return createLangChainChatModel({
@@ -90,13 +89,6 @@ function refuseUnusable(create: () => unknown, key: string, secrets: readonly st
     const masked = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), said);
     throw problem(key, `the class refuses this entry: ${redactText(masked).split('\n')[0]}`);
   }
-}
-
-/** Texts at any depth below a name that sounds like a secret. */
-function secretTexts(value: unknown, within = false): string[] {
-  if (typeof value === 'string') return within ? [value] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => secretTexts(inner, within || SECRET_NAMES.test(name)));
 }
 
 function problem(key: string, text: string, cause?: unknown): AppError {

@@ -136,7 +136,7 @@ function usageOf(usage: AIMessageChunk['usage_metadata']): UsageMetadata | null 
   return {
     input_tokens: input ?? 0,
     output_tokens: output ?? 0,
-    total_tokens: total ?? 0,
+    total_tokens: total || (input ?? 0) + (output ?? 0),
     ...(input_token_details === undefined ? {} : { input_token_details: plain(input_token_details) }),
     ...(output_token_details === undefined ? {} : { output_token_details: plain(output_token_details) }),
   };

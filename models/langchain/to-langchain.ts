@@ -2,6 +2,7 @@
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { AiMessage, JsonObject, JsonValue, Message, MessageContent } from '../../contracts';
+import { noteInsteadOf, textOf } from '../message-content';
 
 export interface ToLangChainOptions {
   /** Whose replies are sent back with everything that came with them; those of others as plain text. */
@@ -66,19 +67,10 @@ function humanContent(content: MessageContent, vision: boolean): string | JsonOb
   return content.map((block): JsonObject => {
     if (block['type'] === 'text') return { type: 'text', text: block['text'] ?? '' };
     if (block['type'] === 'image_url' && vision) return { type: 'image_url', image_url: imageOf(block['image_url']) };
-    return { type: 'text', text: `[content of type ${kindOf(block)}]` };
+    return { type: 'text', text: noteInsteadOf(block) };
   });
 }
 
 function imageOf(image: JsonValue | undefined): JsonValue {
   return typeof image === 'string' ? { url: image } : (image ?? null);
-}
-
-function kindOf(block: JsonObject): string {
-  return typeof block['type'] === 'string' ? block['type'] : 'unknown';
-}
-
-function textOf(content: MessageContent): string {
-  if (typeof content === 'string') return content;
-  return content.map((block) => (typeof block['text'] === 'string' ? block['text'] : '')).join('');
 }

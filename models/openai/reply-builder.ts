@@ -5,6 +5,7 @@
 import type { OpenAIClient } from '@langchain/openai';
 import type { JsonObject, UsageMetadata } from '../../contracts';
 import type { ModelReply, RawToolCall, ReplyDelta, ToolCallChunk } from '../chat-model';
+import { readUsage, textOrNull } from './answer-fields';
 import { ThoughtSplitter } from './inline-thoughts';
 import { CALL_FIELDS } from './wire-messages';
 
@@ -44,7 +45,7 @@ export class ReplyBuilder {
     this.modelName = textOrNull(chunk.model) ?? this.modelName;
     this.fingerprint = textOrNull(chunk.system_fingerprint) ?? this.fingerprint;
     // Where several come, each is what was used so far: the last one counts.
-    this.usage = readUsage(chunk.usage) ?? this.usage;
+    this.usage = readUsage(chunk.usage, ['prompt', 'completion']) ?? this.usage;
     const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
     if (choice === undefined) return null;
     this.finishReason = textOrNull(choice.finish_reason) ?? this.finishReason;
@@ -138,10 +139,6 @@ export class ReplyBuilder {
   }
 }
 
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
 function readContent(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -157,30 +154,4 @@ function readBlock(block: unknown): string {
 function readArguments(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function readUsage(usage: unknown): UsageMetadata | null {
-  if (typeof usage !== 'object' || usage === null) return null;
-  const fields: Record<string, unknown> = { ...usage };
-  const input = count(fields.prompt_tokens);
-  const output = count(fields.completion_tokens);
-  if (input === null && output === null) return null;
-  const total = count(fields.total_tokens) ?? (input ?? 0) + (output ?? 0);
-  const cacheRead = detail(fields.prompt_tokens_details, 'cached_tokens');
-  const reasoning = detail(fields.completion_tokens_details, 'reasoning_tokens');
-  return {
-    input_tokens: input ?? 0,
-    output_tokens: output ?? 0,
-    total_tokens: total,
-    ...(cacheRead === null ? {} : { input_token_details: { cache_read: cacheRead } }),
-    ...(reasoning === null ? {} : { output_token_details: { reasoning } }),
-  };
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : null;
-}
-
-function detail(details: unknown, key: string): number | null {
-  return typeof details === 'object' && details !== null ? count(Reflect.get(details, key)) : null;
 }

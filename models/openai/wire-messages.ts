@@ -7,6 +7,7 @@ import type { BaseMessage } from '@langchain/core/messages';
 import { convertMessagesToCompletionsMessageParams } from '@langchain/openai';
 import type { OpenAIClient } from '@langchain/openai';
 import type { AiMessage, JsonObject, JsonValue, Message, MessageContent } from '../../contracts';
+import { noteInsteadOf, textOf } from '../message-content';
 import type { WireForm } from './message-bytes';
 
 export type WireMessage = OpenAIClient.Chat.Completions.ChatCompletionMessageParam;
@@ -121,11 +122,6 @@ function humanContent(content: MessageContent, vision: boolean): string | Block[
     const type = typeof block.type === 'string' ? block.type : 'unknown';
     return KNOWN_BLOCKS.has(type) && (vision || type !== 'image_url')
       ? { ...block, type }
-      : { type: 'text', text: `[content of type ${type}]` };
+      : { type: 'text', text: noteInsteadOf(block) };
   });
-}
-
-function textOf(content: MessageContent): string {
-  if (typeof content === 'string') return content;
-  return content.map((block) => (typeof block.text === 'string' ? block.text : '')).join('');
 }

@@ -1,7 +1,8 @@
 /** A conversation as the items that the Responses API takes. */
 import { createHash } from 'node:crypto';
 import type { OpenAIClient } from '@langchain/openai';
-import type { AiMessage, JsonObject, JsonValue, Message, MessageContent } from '../../../contracts';
+import type { AiMessage, JsonValue, Message, MessageContent } from '../../../contracts';
+import { noteInsteadOf, textOf } from '../../message-content';
 import type { WireForm } from '../message-bytes';
 import { keptItems, MESSAGE_GAP } from './kept-items';
 import type { KeptItem, KeptThought } from './kept-items';
@@ -108,20 +109,11 @@ function humanContent(content: MessageContent, vision: boolean): string | Part[]
     if (block['type'] === 'text') return { type: 'input_text', text: textOf([block]) };
     const url = block['type'] === 'image_url' && vision ? urlOf(block['image_url']) : null;
     if (url !== null) return { type: 'input_image', image_url: url, detail: 'auto' };
-    return { type: 'input_text', text: `[content of type ${kindOf(block)}]` };
+    return { type: 'input_text', text: noteInsteadOf(block) };
   });
 }
 
 function urlOf(image: JsonValue | undefined): string | null {
   const url = typeof image === 'object' && image !== null && !Array.isArray(image) ? image['url'] : image;
   return typeof url === 'string' ? url : null;
-}
-
-function kindOf(block: JsonObject): string {
-  return typeof block['type'] === 'string' ? block['type'] : 'unknown';
-}
-
-function textOf(content: MessageContent): string {
-  if (typeof content === 'string') return content;
-  return content.map((block) => (typeof block['text'] === 'string' ? block['text'] : '')).join('');
 }

@@ -3,6 +3,7 @@
  * spoke and called. The words and the arguments are in the message itself.
  */
 import type { AiMessage, JsonObject } from '../../../contracts';
+import { fieldsOf } from '../answer-fields';
 
 /** Where a reply keeps them, in its `additional_kwargs`. */
 export const RESPONSE_ITEMS = 'response_items';
@@ -61,8 +62,4 @@ function lengthOf(content: unknown): number {
   const parts = Array.isArray(content) ? content.map(fieldsOf) : [];
   const texts = parts.map((part) => part['text'] ?? part['refusal']);
   return texts.reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0);
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

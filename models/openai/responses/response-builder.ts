@@ -4,6 +4,7 @@
  */
 import type { JsonObject, UsageMetadata } from '../../../contracts';
 import type { ModelReply, RawToolCall, ReplyDelta, ToolCallChunk } from '../../chat-model';
+import { fieldsOf, readUsage, textOrNull } from '../answer-fields';
 import { keepItems, MESSAGE_GAP, RESPONSE_ITEMS } from './kept-items';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -141,7 +142,7 @@ export class ResponseBuilder {
   private finish(response: Fields): ReplyDelta | null {
     const output: unknown[] = Array.isArray(response['output']) ? response['output'] : [];
     const deltas = output.map((item, place) => this.finishItem(place, fieldsOf(item)));
-    this.usage = readUsage(response['usage']);
+    this.usage = readUsage(response['usage'], ['input', 'output']);
     this.modelName = textOrNull(response['model']);
     const cut = textOrNull(fieldsOf(response['incomplete_details'])['reason']);
     const whole = this.calls.length > 0 ? 'tool_calls' : 'stop';
@@ -161,16 +162,8 @@ function joined(deltas: ReadonlyArray<ReplyDelta | null>): ReplyDelta | null {
   };
 }
 
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
-}
-
 function textIn(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /** Texts of parts, refusals included. */
@@ -178,24 +171,4 @@ function textsIn(parts: unknown, separator = ''): string {
   if (!Array.isArray(parts)) return '';
   const texts = parts.map(fieldsOf).map((part) => textIn(part['text']) || textIn(part['refusal']));
   return texts.filter((text) => text !== '').join(separator);
-}
-
-function readUsage(usage: unknown): UsageMetadata | null {
-  const fields = fieldsOf(usage);
-  const input = count(fields['input_tokens']);
-  const output = count(fields['output_tokens']);
-  if (input === null && output === null) return null;
-  const cacheRead = count(fieldsOf(fields['input_tokens_details'])['cached_tokens']);
-  const reasoning = count(fieldsOf(fields['output_tokens_details'])['reasoning_tokens']);
-  return {
-    input_tokens: input ?? 0,
-    output_tokens: output ?? 0,
-    total_tokens: count(fields['total_tokens']) ?? (input ?? 0) + (output ?? 0),
-    ...(cacheRead === null ? {} : { input_token_details: { cache_read: cacheRead } }),
-    ...(reasoning === null ? {} : { output_token_details: { reasoning } }),
-  };
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : null;
 }

@@ -260,6 +260,7 @@ describe('a write', () => {
     await write({ n: 1 });
     const lock = join(folder, 'extensions_config.json.lock');
     await writeFile(lock, '');
+    await writeFile(join(folder, '.extensions_config.json.one.part'), '{"n"');
     const longAgo = new Date(Date.now() - 60_000);
     await utimes(lock, longAgo, longAgo);
     const live = open();

@@ -124,6 +124,15 @@ describe('a class of a package of the user', () => {
     expect(deltas).toMatchObject([{ content: 'Looking.', toolCallChunks: [{ index: 0, id: 'c1', name: 'ls' }] }]);
   });
 
+  it('that counts in fractions, or not at all, is counted in whole tokens', async () => {
+    answer({ text: 'ok', usage_metadata: { input_tokens: 3.4, output_tokens: 1.6, total_tokens: null } });
+    expect((await ask(create('npm:own-chat#Own'), [human('hi')])).usage).toMatchObject({
+      input_tokens: 3,
+      output_tokens: 2,
+      total_tokens: 5,
+    });
+  });
+
   it('gets the model, its address, thinking and keys of its own, and the conversation', async () => {
     answer({ text: 'ok' });
     const entry = { top_p: 0.5, supports_thinking: true, thinking: { type: 'enabled' }, temperature: 0, timeout: 3 };
