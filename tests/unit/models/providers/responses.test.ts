@@ -37,7 +37,13 @@ function model(parts: object, env: Record<string, string> = {}, thinking: boolea
   const { entry } = applyReasoning(parsed, { thinking, effort: null });
   const adapter = findAdapter(entry.use);
   if (adapter === undefined) throw new Error('there is no adapter');
-  return adapter.create({ entry, key: 'models[0]', stallTimeoutMs: 2_000, env, log: createSilentLogger() });
+  return adapter.create({
+    entry,
+    key: 'models[0]',
+    stallTimeoutMs: (entry.stream_chunk_timeout ?? 2) * 1_000,
+    env,
+    log: createSilentLogger(),
+  });
 }
 
 const ask = (
@@ -164,7 +170,12 @@ describe('OpenAI’s Responses API', () => {
   it('is understood when it streams only whole items, says all at the end, or does not stream at all', async () => {
     const item = { type: 'message', content: [{ type: 'output_text', text: 'Four.' }] };
     const done = { type: 'response.output_item.done', output_index: 0, item };
-    const usage = { input_tokens: 3, output_tokens: 2, output_tokens_details: { reasoning_tokens: 1 } };
+    const usage = {
+      input_tokens: 3,
+      output_tokens: 2,
+      total_tokens: 6,
+      output_tokens_details: { reasoning_tokens: 1 },
+    };
     const whole = { output: [item], usage };
     const json = { parts: [JSON.stringify({ model: 'm', error: null, ...whole })] };
     server.script(events(done, completed({ output: [], usage })), events(completed(whole)), json);
@@ -172,14 +183,15 @@ describe('OpenAI’s Responses API', () => {
       const deltas: ReplyDelta[] = [];
       const reply = await ask({}, undefined, { onDelta: (delta) => void deltas.push(delta) });
       expect(reply).toMatchObject({ content: 'Four.', finishReason: 'stop', responseMetadata: { model_name: 'm' } });
-      expect(reply.usage).toMatchObject({ total_tokens: 5, output_token_details: { reasoning: 1 } });
+      expect(reply.usage).toMatchObject({ total_tokens: 6, output_token_details: { reasoning: 1 } });
       expect(deltas.map(({ content }) => content).join('')).toBe('Four.');
     }
   });
 
   it('has answered when it says so, even if it keeps the connection', async () => {
     server.script({ ...responsesWire.reply({ text: 'Four.' }), hang: true });
-    expect((await ask({})).content).toBe('Four.');
+    // Long before its silence would count as one.
+    expect((await ask({ stream_chunk_timeout: 60 })).content).toBe('Four.');
   });
 
   it.each([
